@@ -1,5 +1,5 @@
 import { type Html, html } from '../src/doors/reference/html.ts'
-import { PLACEHOLDER } from '../src/doors/reference/marks.ts'
+import { PLACEHOLDER } from '../src/doors/reference/placeholders.ts'
 import { jsonSample, tabs } from './code/sample.ts'
 import { done } from './icons.ts'
 import type { Page } from './page.ts'

@@ -1,5 +1,5 @@
 import { html } from '../src/doors/reference/html.ts'
-import { PLACEHOLDER } from '../src/doors/reference/marks.ts'
+import { PLACEHOLDER } from '../src/doors/reference/placeholders.ts'
 import { markdownAddress, type Page } from './page.ts'
 
 /** llms.txt: one line per page. */

@@ -56,7 +56,7 @@ export type World<E extends Environment = Environment> = {
   readonly stuck_after_ms: number
   newId(kind: IdKind): string
   /** Wakes the readers of the event log after the commit of an event that moves no money. */
-  told(): void
+  wakeEventReaders(): void
 }
 
 /** Prices that a partner set override those of the feed. Like a rail, they belong to one environment by their type. */

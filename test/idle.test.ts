@@ -8,7 +8,7 @@ import { readConfig } from '../src/node/config.ts'
 import { type Service, startService } from '../src/node/serve.ts'
 import { asAdmin } from './support/database.ts'
 import { noteFact } from './support/proof.ts'
-import { openHands, testEnv } from './support/service.ts'
+import { openDirectAccess, testEnv } from './support/service.ts'
 import { size } from './support/size.ts'
 
 /**
@@ -58,11 +58,11 @@ async function askedFor(ms: number): Promise<{ per_second: number; wal: number; 
 test('a node that nobody wants anything from asks little, and writes nothing', async () => {
   await ask('CREATE EXTENSION pg_stat_statements')
   // Books that are not empty: whoever adds them up comes by them again and again.
-  const hands = openHands({ url: postgres.url, drop: async () => {} })
-  const { api } = await hands.partner(service.url)
+  const direct = openDirectAccess({ url: postgres.url, drop: async () => {} })
+  const { api } = await direct.partner(service.url)
   const { json: customer } = await api.post('/v1/customers', { name: 'Ana', document: '52998224725' })
   await api.post('/v1/sandbox/deposits', { customer_id: customer.id, asset: 'BRL', amount: '100000' })
-  await hands.stop()
+  await direct.stop()
   await sleep(AFTER_MS)
   // What was done a moment ago is still being noted down: so it is asked for one such time, not for the first.
   let asked = await askedFor(DURING_MS)

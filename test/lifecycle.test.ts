@@ -8,15 +8,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { MigrationBlocked, migrate } from '../src/db/migrate.ts'
-import { openConnection } from '../src/ledger/connection.ts'
+import { openRunnerConnection } from '../src/ledger/connection.ts'
 import { openApi } from './support/api.ts'
 import { nobodyOn, type Ran, runCli, type Started, startCli, tempDataDir } from './support/cli.ts'
 import { asAdmin, createDatabase, prepareDatabase, seatAt } from './support/database.ts'
-import { openHole } from './support/hole.ts'
 import { startNode } from './support/node.ts'
 import { openPooler } from './support/pooler.ts'
-import { openHands, someCpf, testEnv } from './support/service.ts'
-import { openSlowDoor } from './support/slow-door.ts'
+import { openDirectAccess, someCpf, testEnv } from './support/service.ts'
+import { openSilencingProxy } from './support/silencing-proxy.ts'
+import { openSlowProxy } from './support/slow-proxy.ts'
 import { until } from './support/wait.ts'
 
 type Server = Started & { readonly url: string; end(signal: NodeJS.Signals): Promise<Ran> }
@@ -60,7 +60,7 @@ function load(options: { url: () => string; key: string; customer_id: string }) 
   const journal: Journal = { acknowledged: new Map(), unknown: new Set(), statuses: new Set() }
   let amount = 0
   let stopped = false
-  const hands = Array.from({ length: 16 }, async () => {
+  const direct = Array.from({ length: 16 }, async () => {
     while (!stopped) {
       const own = String(++amount)
       const body = { customer_id: options.customer_id, asset: 'BRL', amount: own }
@@ -77,7 +77,7 @@ function load(options: { url: () => string; key: string; customer_id: string }) 
     journal,
     async stop() {
       stopped = true
-      await Promise.all(hands)
+      await Promise.all(direct)
     },
   }
 }
@@ -333,7 +333,7 @@ describe('what keeps a server from starting is said in a sentence', () => {
       await asAdmin(database.url, [
         `ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET synchronous_commit = ${setting}`,
       ])
-      const connection = openConnection(seatAt(database.url, 'sandbox', 'durable'), 'main')
+      const connection = openRunnerConnection(seatAt(database.url, 'sandbox', 'durable'), 'main')
       await expect(connection.get()).rejects.toThrow(`synchronous_commit is ${setting}`)
       await connection.close()
     }
@@ -370,11 +370,11 @@ describe('a database that is not there yet', () => {
   test('a stop asked for while the first connection opens leaves nothing behind', async () => {
     const database = await createDatabase()
     onTestFinished(database.drop)
-    const door = await openSlowDoor(database.url, 800)
+    const door = await openSlowProxy(database.url, 800)
     onTestFinished(door.stop)
     const started = await startCli(['serve'], testEnv(door.url))
     onTestFinished(() => void started.process.kill('SIGKILL'))
-    await until(() => door.knocks() > 0, 15_000)
+    await until(() => door.connections() > 0, 15_000)
     const told = performance.now()
     started.process.kill('SIGTERM')
     expect(await started.ended).toMatchObject({ code: 0, signal: null, err: '' })
@@ -384,11 +384,11 @@ describe('a database that is not there yet', () => {
   test('and used when it comes', async () => {
     const database = await createDatabase()
     onTestFinished(database.drop)
-    const hole = await openHole(Number(new URL(database.url).port))
+    const hole = await openSilencingProxy(Number(new URL(database.url).port))
     onTestFinished(hole.stop)
-    hole.vanish()
+    hole.silence()
     const started = await waits(hole.urlOf(database.url), /waiting for the database/)
-    hole.appear()
+    hole.restore()
     await until(() => /Trilho is ready/.test(started.out()), 20_000)
     started.process.kill('SIGTERM')
     expect(await started.ended).toMatchObject({ code: 0 })
@@ -410,11 +410,11 @@ describe('a database that is not there yet', () => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
     ])
     await until(async () => (await ready()) === 503, 10_000)
-    const hands = openHands({ url: database.url, drop: async () => {} })
-    onTestFinished(hands.stop)
+    const direct = openDirectAccess({ url: database.url, drop: async () => {} })
+    onTestFinished(direct.stop)
     await asAdmin(inject('postgres_url'), [`ALTER DATABASE ${name} RESET default_transaction_read_only`])
     await until(async () => (await ready()) === 200, 10_000)
-    const { api } = await hands.partner(node.url)
+    const { api } = await direct.partner(node.url)
     expect((await api.get('/v1/customers')).status).toBe(200)
   })
 })
@@ -442,11 +442,11 @@ describe('migrations', () => {
   }
 
   async function worksOn(url: string, drop: () => Promise<void>): Promise<void> {
-    const hands = openHands({ url, drop })
-    onTestFinished(hands.stop)
+    const direct = openDirectAccess({ url, drop })
+    onTestFinished(direct.stop)
     const node = await startNode(url)
     onTestFinished(node.stop)
-    const { api } = await hands.partner(node.url)
+    const { api } = await direct.partner(node.url)
     expect((await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).status).toBe(201)
   }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { sqlState } from '../src/db/failure.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { databaseName, openClient, openPool, roleOf } from '../src/db/pool.ts'
+import { databaseName, databaseRoleOf, openClient, openPool } from '../src/db/pool.ts'
 import { primaryOf } from '../src/db/primary.ts'
 import { openSeats, schemaNames } from '../src/db/seat.ts'
 import {
@@ -15,20 +15,20 @@ import {
   type TestDatabase,
 } from './support/database.ts'
 import { startNode } from './support/node.ts'
-import { openHands, someCpf } from './support/service.ts'
+import { openDirectAccess, someCpf } from './support/service.ts'
 import { until } from './support/wait.ts'
 
 /** As whom the service comes in, and how that changes. */
 let database: TestDatabase
-let hands: ReturnType<typeof openHands>
+let direct: ReturnType<typeof openDirectAccess>
 beforeAll(async () => {
   database = await createDatabase()
-  hands = openHands(database)
+  direct = openDirectAccess(database)
 })
-afterAll(() => hands.stop())
+afterAll(() => direct.stop())
 
 const admin = (...statements: string[]) => asAdmin(database.url, statements)
-const roles = () => schemaNames.map((schema) => roleOf(database.url, schema))
+const roles = () => schemaNames.map((schema) => databaseRoleOf(database.url, schema))
 const passwords = async () =>
   (
     await admin(
@@ -47,7 +47,7 @@ async function guests(): Promise<{ user: string; names: string[] }[]> {
 }
 
 async function serves(url: string): Promise<void> {
-  const { api } = await hands.partner(url)
+  const { api } = await direct.partner(url)
   const customer = await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
   expect(customer.status).toBe(201)
   const order = { customer_id: customer.json.id, asset: 'BRL', amount: '100' }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeError, reportError } from '../src/core/error-report.ts'
 import { createLog } from '../src/node/log.ts'
 import { asAdmin, createDatabase, type TestDatabase } from './support/database.ts'
-import { openHands, someCpf, spawnServer, testEnv } from './support/service.ts'
+import { openDirectAccess, someCpf, spawnServer, testEnv } from './support/service.ts'
 
 /** What PostgreSQL tells of an error quotes the row, the parameters or the statement. None of it is written down. */
 const cpf = someCpf()
@@ -126,12 +126,12 @@ test('other errors keep their message, their cause and what says where, and noth
 })
 
 test('a server whose writes the database refuses logs that, and nothing of what was sent to it', async () => {
-  const hands = openHands(await createDatabase())
-  const server = await spawnServer(testEnv(hands.database.url, { LOG_LEVEL: 'trace' }))
+  const direct = openDirectAccess(await createDatabase())
+  const server = await spawnServer(testEnv(direct.database.url, { LOG_LEVEL: 'trace' }))
   try {
-    const { api } = await hands.partner(server.url)
+    const { api } = await direct.partner(server.url)
     const customer = (await api.post('/v1/customers', { name: 'Ana', document: someCpf() })).json
-    await asAdmin(hands.database.url, [
+    await asAdmin(direct.database.url, [
       `ALTER TABLE sandbox.customers ADD CHECK (name <> '${name}')`,
       `CREATE FUNCTION sandbox.refuse_all() RETURNS trigger LANGUAGE plpgsql AS
          $$ BEGIN RAISE EXCEPTION 'not % of ${name}', NEW.amount USING DETAIL = '${cpf}'; END $$`,
@@ -151,6 +151,6 @@ test('a server whose writes the database refuses logs that, and nothing of what 
       for (const secret of secrets) expect(text).not.toContain(secret)
   } finally {
     await server.kill('SIGKILL')
-    await hands.stop()
+    await direct.stop()
   }
 })

@@ -4,11 +4,11 @@ import { parse } from 'yaml'
 import { version } from '../src/node/version.ts'
 import type { Api } from './support/api.ts'
 import { asAdmin, createDatabase } from './support/database.ts'
-import { openHole } from './support/hole.ts'
 import { expectIntact } from './support/intact.ts'
 import { scrape as scrapeNode } from './support/metrics.ts'
 import { startNode } from './support/node.ts'
 import { someCpf, startTestService, type TestService } from './support/service.ts'
+import { openSilencingProxy } from './support/silencing-proxy.ts'
 import { until } from './support/wait.ts'
 
 /** What a team watches: the figures, the dashboard and the alert rules of deploy/, and the guide they lead to. */
@@ -213,15 +213,15 @@ describe('money that hangs', () => {
 test('a database that is silent takes no other figure with it, and no reading hangs', async () => {
   const database = await createDatabase()
   onTestFinished(database.drop)
-  const hole = await openHole(Number(new URL(database.url).port))
+  const hole = await openSilencingProxy(Number(new URL(database.url).port))
   onTestFinished(hole.stop)
   const node = await startNode(hole.urlOf(database.url))
   onTestFinished(async () => {
-    hole.appear()
+    hole.restore()
     await node.stop()
   })
   expect(await scrape(node.url)).toMatch(/^trilho_ready 1$/m)
-  hole.vanish()
+  hole.silence()
   const started = performance.now()
   const texts = await Promise.all([scrape(node.url), scrape(node.url), scrape(node.url)])
   // Two seconds for the questions; the rest is for a busy machine. Statements wait for fifteen.
@@ -235,7 +235,7 @@ test('a database that is silent takes no other figure with it, and no reading ha
   }
   // A write of a moment ago speaks for the database a little longer.
   await until(async () => /^trilho_ready 0$/m.test(await scrape(node.url)), 30_000)
-  hole.appear()
+  hole.restore()
   await until(
     async () => (await scrape(node.url)).includes('environment="sandbox",question="payments"} 0'),
     30_000,

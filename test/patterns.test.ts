@@ -45,7 +45,7 @@ const MADE: Readonly<Record<string, readonly Pattern[]>> = {
   'core/money.ts': [fromText('an amount', AMOUNT_PATTERN)],
   'core/price.ts': [fromText('a price', PRICE_PATTERN)],
   'http/page.ts': [fromText('the id in a cursor', '^po_[0-9a-z]+$')],
-  'http/absent.ts': endpoints.map((endpoint) => {
+  'http/no-route.ts': endpoints.map((endpoint) => {
     const { path } = methodAndPath(endpoint)
     return fromText(`the path ${path}`, `^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
   }),

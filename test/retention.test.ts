@@ -9,10 +9,10 @@ import { forgetWindows } from '../src/limits/store.ts'
 import { forgetQuotes } from '../src/money/quotes/store.ts'
 import { choresOf } from '../src/node/housekeeping.ts'
 import type { Api } from './support/api.ts'
-import { crowd, times } from './support/crowd.ts'
 import { asAdmin, seatAt } from './support/database.ts'
 import { scrape } from './support/metrics.ts'
 import { openDesk } from './support/operators.ts'
+import { inParallel, times } from './support/parallel.ts'
 import { noteFact } from './support/proof.ts'
 import { someCpf, startTestService, type TestService } from './support/service.ts'
 import { size } from './support/size.ts'
@@ -157,7 +157,7 @@ describe('claims are forgotten', () => {
 
   test('and the same key is then a new operation, once, however many ask while it is being forgotten', async () => {
     const keys = times(size(300, 40), (i) => `again-${i}`)
-    const first = await crowd(keys, 20, async (key) => (await pay(key)).json.id as string)
+    const first = await inParallel(keys, 20, async (key) => (await pay(key)).json.id as string)
     await ageClaims(24 * 30, `key LIKE 'again-%'`)
     let racing = true
     let forgotten = 0
@@ -169,7 +169,7 @@ describe('claims are forgotten', () => {
         else forgotten++
       }
     })()
-    const second = await crowd(keys, 10, async (key) => {
+    const second = await inParallel(keys, 10, async (key) => {
       const replies = await Promise.all(times(3, () => pay(key)))
       expect(replies.map(({ status }) => status)).toEqual([201, 201, 201])
       const ids = new Set(replies.map(({ json }) => json.id as string))
@@ -349,8 +349,8 @@ describe('a chore', () => {
 
     let steps = 0
     const long = openChore(
-      choreOf(async (_, goOn) => {
-        for (; goOn(); steps++) await sleep(5)
+      choreOf(async (_, shouldContinue) => {
+        for (; shouldContinue(); steps++) await sleep(5)
       }),
       { log },
     )

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { asAdmin } from './support/database.ts'
+import { openDelayingProxy } from './support/delaying-proxy.ts'
 import { someCpf } from './support/service.ts'
-import { openSlowWire } from './support/slow-wire.ts'
 import { openStage, type Stage } from './support/stage.ts'
 
 /** A node starts beside another one that is called all the time. */
@@ -53,7 +53,7 @@ test('no request fails while another node starts', { timeout: 300_000 }, async (
 test('no request fails while a node that is far from the database states functions and triggers anew', {
   timeout: 300_000,
 }, async () => {
-  const wire = await openSlowWire(stage.database.url, 40)
+  const wire = await openDelayingProxy(stage.database.url, 40)
   onTestFinished(wire.stop)
   // As after an upgrade.
   await asAdmin(

@@ -8,7 +8,7 @@ import {
   worldGrantsOnShared,
 } from '../src/db/grants.ts'
 import { migrate } from '../src/db/migrate.ts'
-import { type Client, databaseName, openClient, roleOf, type SchemaName } from '../src/db/pool.ts'
+import { type Client, databaseName, databaseRoleOf, openClient, type SchemaName } from '../src/db/pool.ts'
 import { asAdmin, createDatabase, seatAt, type TestDatabase } from './support/database.ts'
 
 /** What the database itself refuses, whatever the code above it does. */
@@ -74,20 +74,20 @@ test('every table is classified in grants.ts, and nothing else is', () => {
 
 test('each role has the rights of grants.ts on each table, and no other', async () => {
   await asAdmin(database.url, [
-    `GRANT DELETE ON live.entries TO ${roleOf(database.url, 'live')}`,
-    `GRANT SELECT ON live.entries TO ${roleOf(database.url, 'sandbox')}`,
+    `GRANT DELETE ON live.entries TO ${databaseRoleOf(database.url, 'live')}`,
+    `GRANT SELECT ON live.entries TO ${databaseRoleOf(database.url, 'sandbox')}`,
   ])
   // What was granted by hand is gone after the next start.
   await migrate(database.url)
   const held = await asAdmin(database.url, [
     `SELECT role, schema, name, ${verbs.map((verb) => `has_table_privilege(role, format('%I.%I', schema, name), '${verb}') AS "${verb}"`).join(', ')}
-     FROM unnest(ARRAY['${schemas.map((role) => roleOf(database.url, role)).join("', '")}']) AS role,
+     FROM unnest(ARRAY['${schemas.map((role) => databaseRoleOf(database.url, role)).join("', '")}']) AS role,
           (VALUES ${tables.map(({ schema, name }) => `('${schema}', '${name}')`).join(', ')}) AS t (schema, name)`,
   ])
   const rights = new Map(held.map((row) => [`${row.role} ${row.schema}.${row.name}`, row]))
   for (const role of schemas) {
     for (const { schema, name } of tables) {
-      const row = rights.get(`${roleOf(database.url, role)} ${schema}.${name}`)
+      const row = rights.get(`${databaseRoleOf(database.url, role)} ${schema}.${name}`)
       const expected = granted[role][schema]?.[name]?.split(', ') ?? []
       const actual = verbs.filter((verb) => row![verb])
       expect(actual, `${role} on ${schema}.${name}`).toEqual(verbs.filter((verb) => expected.includes(verb)))
@@ -118,7 +118,7 @@ test.each(schemas)('%s may log in, and nothing else', async (schema) => {
     `SELECT rolcanlogin, rolsuper, rolcreatedb, rolcreaterole, rolinherit, rolreplication, rolbypassrls,
             rolpassword LIKE 'SCRAM-SHA-256$%' AS scram,
             (SELECT count(*)::integer FROM pg_auth_members WHERE member = a.oid) AS memberships
-     FROM pg_authid a WHERE rolname = '${roleOf(database.url, schema)}'`,
+     FROM pg_authid a WHERE rolname = '${databaseRoleOf(database.url, schema)}'`,
   ])
   expect(role).toEqual({
     rolcanlogin: true,
@@ -136,8 +136,8 @@ test.each(schemas)('%s may log in, and nothing else', async (schema) => {
 describe.each(schemas)('from the seat of %s', (schema) => {
   const other = schema === 'live' ? 'sandbox.entries' : 'live.entries'
   const owner = () => new URL(database.url).username
-  const own = () => roleOf(database.url, schema)
-  const neighbour = () => roleOf(database.url, schema === 'live' ? 'sandbox' : 'live')
+  const own = () => databaseRoleOf(database.url, schema)
+  const neighbour = () => databaseRoleOf(database.url, schema === 'live' ? 'sandbox' : 'live')
 
   test.each<[string, (() => string)[]]>([
     ['leaving the role', [() => `SET ROLE NONE; SELECT FROM ${other}`]],
@@ -275,7 +275,7 @@ test('nobody but the three comes into the database', async () => {
 test('a function is called by its own world, and by nobody else', async () => {
   const functions = await asAdmin(database.url, [
     `SELECT n.nspname AS schema, p.proname AS name, p.prorettype = 'trigger'::regtype AS of_trigger,
-            ARRAY(SELECT role FROM unnest(ARRAY['public', '${schemas.map((role) => roleOf(database.url, role)).join("', '")}']) AS role
+            ARRAY(SELECT role FROM unnest(ARRAY['public', '${schemas.map((role) => databaseRoleOf(database.url, role)).join("', '")}']) AS role
                   WHERE has_function_privilege(role, p.oid, 'EXECUTE')) AS callers
      FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname IN ('live', 'sandbox', 'shared')`,
   ])
@@ -286,7 +286,7 @@ test('a function is called by its own world, and by nobody else', async () => {
     expect(callable.map(({ name }) => name).sort()).toEqual(names.sort())
   }
   for (const { schema, name, of_trigger, callers } of functions) {
-    const meant = of_trigger ? [] : [roleOf(database.url, schema as SchemaName)]
+    const meant = of_trigger ? [] : [databaseRoleOf(database.url, schema as SchemaName)]
     expect(callers, `${schema}.${name}`).toEqual(meant)
   }
 })
@@ -298,7 +298,7 @@ test('a table of the caller’s own does not stand before that of a function tha
        AND n.nspname IN ('live', 'sandbox', 'shared')`,
   ])
   expect(open!.functions).toBe(0)
-  const role = roleOf(database.url, 'live')
+  const role = databaseRoleOf(database.url, 'live')
   const name = databaseName(database.url)
   await asAdmin(database.url, [`GRANT TEMPORARY ON DATABASE ${name} TO ${role}`])
   const client = seats.live

@@ -5,7 +5,7 @@ import { Button } from '../src/ui/button.tsx'
 import { Code } from '../src/ui/code.tsx'
 import { FilterSegments, Filters, TextChip, useQueryString } from '../src/ui/filters.tsx'
 import { Id } from '../src/ui/id.tsx'
-import { Empty, EndRail, Section } from '../src/ui/page.tsx'
+import { Empty, EndMark, Section } from '../src/ui/page.tsx'
 import { Pager } from '../src/ui/pager.tsx'
 import { Glyph, Status } from '../src/ui/status.tsx'
 import { type Column, Table } from '../src/ui/table.tsx'
@@ -140,7 +140,7 @@ export function Lists() {
           </tr>
         }
       />
-      <EndRail />
+      <EndMark />
       <Pager newer={null} older="next" keys>
         New ones appear by themselves
       </Pager>

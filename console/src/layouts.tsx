@@ -1,8 +1,8 @@
 import { createRootRoute, createRoute, notFound, Outlet, redirect } from '@tanstack/react-router'
-import { addressOf } from './api/client.ts'
+import { callAddress } from './api/client.ts'
 import { useLive } from './api/live.ts'
 import { isEnvironment, keepEnvironment, lastEnvironment, useEnvironment } from './environment.ts'
-import { currentSession, SessionDesk, type SignedIn } from './session.tsx'
+import { currentSession, SessionDialogs, type SignedIn } from './session.tsx'
 import { Missing } from './shell/missing.tsx'
 import { Shell } from './shell/shell.tsx'
 import type { Query } from './ui/filters.tsx'
@@ -13,9 +13,9 @@ const anyQuery = (search: Record<string, unknown>): Query => search as Query
 export const rootRoute = createRootRoute({
   validateSearch: anyQuery,
   component: () => (
-    <SessionDesk>
+    <SessionDialogs>
       <Outlet />
-    </SessionDesk>
+    </SessionDialogs>
   ),
   notFoundComponent: Missing,
 })
@@ -56,7 +56,7 @@ export const environmentRoute = createRoute({
   beforeLoad: ({ params }) => void parseEnvironment(params),
   component: () => {
     const environment = useEnvironment()
-    useLive(addressOf('console.stream', { params: { environment } }))
+    useLive(callAddress('console.stream', { params: { environment } }))
     return <Outlet />
   },
   notFoundComponent: Missing,
@@ -69,7 +69,7 @@ export const operatorRoute = createRoute({
   beforeLoad: ({ params }) => void parseEnvironment(params),
   component: () => {
     const environment = useEnvironment()
-    useLive(addressOf('console.operator.stream', { params: { environment } }))
+    useLive(callAddress('console.operator.stream', { params: { environment } }))
     return <Outlet />
   },
   notFoundComponent: Missing,

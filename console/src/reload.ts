@@ -1,5 +1,5 @@
 import { lazyRouteComponent } from '@tanstack/react-router'
-import { heard } from './api/live.ts'
+import { noteReachable } from './api/live.ts'
 
 const KEPT_IN = 'trilho.reloaded'
 const SOON_MS = 60_000
@@ -16,7 +16,7 @@ export function reloadOnce(now: number = Date.now()): boolean {
 /** Whether a reload would succeed. If the service is down, a reload would lose the tab. */
 export async function isServed(): Promise<boolean> {
   const answer = await fetch(import.meta.env.BASE_URL, { cache: 'no-store' }).catch(() => undefined)
-  heard(answer !== undefined)
+  noteReachable(answer !== undefined)
   return answer?.ok ?? false
 }
 

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { call, keepCsrf, type Reply, serve } from './api/client.ts'
-import { ApiError, SomebodyElse } from './api/errors.ts'
+import { call, keepCsrf, type Reply, setRefusalHandlers } from './api/client.ts'
+import { ApiError, PersonChanged } from './api/errors.ts'
 import { queryClient } from './api/queries.ts'
 import { ProofDialog } from './proof-dialog.tsx'
 import { SignInDialog } from './sign-in-dialog.tsx'
@@ -16,7 +16,7 @@ let own: SignedIn | undefined
 
 async function askSession(): Promise<Session> {
   const session = await call('console.session.get')
-  if (session.signed_in && own !== undefined && own.person.id !== session.person.id) throw new SomebodyElse()
+  if (session.signed_in && own !== undefined && own.person.id !== session.person.id) throw new PersonChanged()
   keepCsrf('csrf_token' in session ? session.csrf_token : undefined)
   if (session.signed_in) own = session
   return session
@@ -93,7 +93,7 @@ const isFormOpen = () =>
   [...document.querySelectorAll('main form')].some((form) => form.checkVisibility())
 
 /** Handles the refusals that the person can resolve: asks for a proof, or to sign in again. */
-export function SessionDesk({ children }: { readonly children: ReactNode }) {
+export function SessionDialogs({ children }: { readonly children: ReactNode }) {
   const router = useRouter()
   const queries = useQueryClient()
   // A proof and a sign-in both change the session token, and with it the CSRF token.
@@ -128,8 +128,8 @@ export function SessionDesk({ children }: { readonly children: ReactNode }) {
       await enter(needed)
       refused = false
     }
-    serve({ prove, signIn })
-    return () => serve(undefined)
+    setRefusalHandlers({ prove, signIn })
+    return () => setRefusalHandlers(undefined)
   }, [router, queries, prove, enter])
 
   useOwnLanguage()
@@ -148,10 +148,10 @@ function useOwnLanguage() {
   const { data } = useQuery({ ...sessionQuery, enabled: false })
   const { language, speak } = useLanguage()
   const own = data?.signed_in ? data.person.language : null
-  const told = useRef<string>(undefined)
+  const applied = useRef<string>(undefined)
   useEffect(() => {
-    if (own === null || told.current === own) return
-    told.current = own
+    if (own === null || applied.current === own) return
+    applied.current = own
     if (own !== language) speak(own)
   }, [own, language, speak])
 }

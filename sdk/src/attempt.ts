@@ -23,7 +23,7 @@ export type Sending = {
 export type Failure = {
   readonly error: ApiError | ConnectionError
   /** The server certainly did not act on the request, so even a call that must not happen twice can be sent again. */
-  readonly unheard: boolean
+  readonly notProcessed: boolean
 }
 
 /** Values of one attempt. */
@@ -57,7 +57,7 @@ export async function tryOnce(
     })
     return await readResponse(response, sending, doubt)
   } catch (cause) {
-    if (options.signal?.aborted) throw whyLeft(sending, sending.repeat !== 'safe')
+    if (options.signal?.aborted) throw abortError(sending, sending.repeat !== 'safe')
     const late = leaving.signal.reason === TIMED_OUT
     return noResponse(sending, {
       why: late ? `no response within ${timeout} ms` : reasonOf(cause),
@@ -76,7 +76,7 @@ const TIMED_OUT = Symbol('timed out')
  * The error after the caller aborted: the signal's own reason, or, if an attempt may have reached the server, an error that
  * says the outcome is unknown.
  */
-export function whyLeft(sending: Sending, doubt: boolean): unknown {
+export function abortError(sending: Sending, doubt: boolean): unknown {
   const cause = sending.options.signal?.reason
   return doubt ? noResponse(sending, { why: reasonOf(cause), cause, doubt }).error : cause
 }
@@ -97,7 +97,10 @@ function noResponse(
   // This is about this call only: an earlier call under the same idempotency key may have taken effect.
   const said = outcome === 'unknown' ? 'It may have happened' : 'It changes nothing'
   const advice = unheard && !doubt ? 'It was not sent.' : `${said}: ${ADVICE[repeat]}.`
-  return { error: new ConnectionError(`${method} ${path}: ${why}. ${advice}`, { outcome, cause }), unheard }
+  return {
+    error: new ConnectionError(`${method} ${path}: ${why}. ${advice}`, { outcome, cause }),
+    notProcessed: unheard,
+  }
 }
 
 const ADVICE: Readonly<Record<Repeat, string>> = {

@@ -26,7 +26,7 @@ export async function readResponse(
     outcome: outcomeOf(sending.repeat, status, told?.code, doubt),
     retryAfter: secondsOf(headers.get('retry-after')),
   })
-  return { error, unheard: status === 429 && told !== undefined }
+  return { error, notProcessed: status === 429 && told !== undefined }
 }
 
 type ErrorBody = {

@@ -1,4 +1,4 @@
-import { type Sending, tryOnce, whyLeft } from './attempt.js'
+import { abortError, type Sending, tryOnce } from './attempt.js'
 import type { Answer, Repeat } from './call.js'
 import { ApiError, ConnectionError } from './errors.js'
 import { LONGEST_TIMER_MS, sleep } from './runtime.js'
@@ -34,20 +34,20 @@ export async function send(settings: Settings, sending: Sending): Promise<Answer
   const key = await settings.key()
   let doubt = false
   for (let attempt = 1; ; attempt++) {
-    if (options.signal?.aborted) throw whyLeft(sending, doubt)
+    if (options.signal?.aborted) throw abortError(sending, doubt)
     const started = Date.now()
     const result = await tryOnce(settings, sending, { key, timeout, doubt })
     const entry = { method, path, attempt, durationMs: Date.now() - started }
     if ('data' in result) {
       const { requestId, response } = result
-      tell(settings, { ...entry, status: response.status, ...(requestId && { requestId }) })
+      writeLog(settings, { ...entry, status: response.status, ...(requestId && { requestId }) })
       return result
     }
-    const { error, unheard } = result
+    const { error, notProcessed: unheard } = result
     const safe = unheard || isRepeatable(repeat)
-    const soon = isPassing(error) && retryAfterOf(error) <= LONGEST_RETRY_AFTER_S
-    const retryInMs = safe && soon && attempt <= maxRetries ? waitBefore(attempt, error) : undefined
-    tell(settings, { ...entry, ...shown(error), ...(retryInMs !== undefined && { retryInMs }) })
+    const soon = isRetryable(error) && retryAfterOf(error) <= LONGEST_RETRY_AFTER_S
+    const retryInMs = safe && soon && attempt <= maxRetries ? retryDelay(attempt, error) : undefined
+    writeLog(settings, { ...entry, ...shown(error), ...(retryInMs !== undefined && { retryInMs }) })
     if (retryInMs === undefined) throw error
     doubt ||= error.outcome === 'unknown'
     // An abort during the wait is handled at the top of the loop.
@@ -56,11 +56,11 @@ export async function send(settings: Settings, sending: Sending): Promise<Answer
 }
 
 /** Whether a retry may succeed. */
-export const isPassing = (error: ApiError | ConnectionError): boolean =>
+export const isRetryable = (error: ApiError | ConnectionError): boolean =>
   error instanceof ConnectionError || [408, 429].includes(error.status) || error.status >= 500
 
 /** Exponential backoff with full jitter, so that clients do not retry in step; never shorter than `Retry-After`. */
-export function waitBefore(attempt: number, error: ApiError | ConnectionError): number {
+export function retryDelay(attempt: number, error: ApiError | ConnectionError): number {
   const most = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_WAIT_MS)
   return Math.min(Math.ceil(retryAfterOf(error) * 1000 + Math.random() * most), LONGEST_TIMER_MS)
 }
@@ -75,7 +75,7 @@ function shown(error: ApiError | ConnectionError): Pick<LogEntry, 'status' | 'co
 }
 
 /** An exception in `log` must not make a payment look failed. */
-function tell({ log }: Settings, entry: LogEntry): void {
+function writeLog({ log }: Settings, entry: LogEntry): void {
   try {
     log(entry)
   } catch {}

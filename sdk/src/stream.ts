@@ -2,7 +2,7 @@ import type { Page } from './call.js'
 import { ApiError, ConnectionError } from './errors.js'
 import type { Event, EventMap, EventsListParams, EventType } from './generated/types.js'
 import { sleep } from './runtime.js'
-import { isPassing, waitBefore } from './send.js'
+import { isRetryable, retryDelay } from './send.js'
 
 export type StreamOptions = {
   /** Where to begin if `load` returns nothing: `now` (the default), `start`, an event id or a cursor. */
@@ -39,14 +39,18 @@ export async function* stream(
 ): AsyncGenerator<Event, void, undefined> {
   const [only] = types?.length === 1 ? types : []
   const filter = { limit: PAGE, object_id, type: only }
-  const pace = createPace()
+  const pace = createTokenBucket()
   // An unexpected response is an error if the address has never been Trilho's; afterwards it is a temporary fault of a proxy.
-  let met = false
-  const passes = (error: ApiError | ConnectionError) =>
-    isPassing(error) || (met && 'code' in error && error.code === 'unexpected_response')
+  let connected = false
+  const isTemporary = (error: ApiError | ConnectionError) =>
+    isRetryable(error) || (connected && 'code' in error && error.code === 'unexpected_response')
   const next = async (query: EventsListParams) => {
-    const page = await insist(() => read({ ...filter, ...query }, signal), { pace, passes, signal })
-    met = true
+    const page = await retryUntilRead(() => read({ ...filter, ...query }, signal), {
+      pace,
+      passes: isTemporary,
+      signal,
+    })
+    connected = true
     return page
   }
   try {
@@ -73,21 +77,24 @@ export async function* stream(
   }
 }
 
-type Patience = {
+type RetryOptions = {
   readonly pace: () => number
   readonly passes: (error: ApiError | ConnectionError) => boolean
   readonly signal: AbortSignal | undefined
 }
 
 /** Retries until there is a page: a restart of the server, a cut connection or an exhausted limit does not end the stream. */
-async function insist<T>(read: () => PromiseLike<T>, { pace, passes, signal }: Patience): Promise<T> {
+async function retryUntilRead<T>(
+  read: () => PromiseLike<T>,
+  { pace, passes, signal }: RetryOptions,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     await sleep(pace(), signal)
     try {
       return await read()
     } catch (error) {
       if (!(error instanceof ApiError || error instanceof ConnectionError) || !passes(error)) throw error
-      await sleep(waitBefore(attempt, error), signal)
+      await sleep(retryDelay(attempt, error), signal)
     }
   }
 }
@@ -96,7 +103,7 @@ const AT_ONCE = 30
 const REFILL_MS = 10_000
 
 /** A token bucket for requests: a burst of 30, then one per 10 s, so that a busy stream stays within the daily limit. */
-export function createPace(now: () => number = () => performance.now()): () => number {
+export function createTokenBucket(now: () => number = () => performance.now()): () => number {
   /** When the bucket is full again. */
   let full = now()
   return () => {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ApiError, ConnectionError, type LogEntry, Trilho, type TrilhoOptions } from '../dist/index.js'
-import { waitBefore } from '../dist/send.js'
+import { retryDelay } from '../dist/send.js'
 
 /** What is told of a call when nobody answers, or something that is not Trilho. */
 type Reply = 'cut' | 'silence' | readonly [status: number, body?: unknown, headers?: Record<string, string>]
@@ -247,7 +247,7 @@ describe('times', () => {
     for (const timeout of [Number.POSITIVE_INFINITY, 2 ** 31])
       expect((await trilho.account.get({ timeout })).id).toBe('acc_1')
     const full = await open([[429, own('rate_limit_exceeded'), { 'retry-after': '99999999' }]])
-    expect(waitBefore(1, (await refusalOf(full.trilho.account.get())) as ApiError)).toBe(2 ** 31 - 1)
+    expect(retryDelay(1, (await refusalOf(full.trilho.account.get())) as ApiError)).toBe(2 ** 31 - 1)
   })
 
   test('that are none are refused before anything is sent', async () => {

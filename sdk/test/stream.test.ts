@@ -3,7 +3,7 @@ import { startNode } from '../../test/support/node.ts'
 import { startTestService, type TestService } from '../../test/support/service.ts'
 import { eventually } from '../../test/support/wait.ts'
 import { type Event, type StreamOptions, Trilho } from '../dist/index.js'
-import { createPace } from '../dist/stream.js'
+import { createTokenBucket } from '../dist/stream.js'
 import { openWire, type Wire } from './support/wire.ts'
 
 let service: TestService
@@ -183,7 +183,7 @@ describe('its pace', () => {
 
   test('30 at once, then one per 10 seconds: at most 8,670 a day', () => {
     let now = 0
-    const pace = createPace(() => now)
+    const pace = createTokenBucket(() => now)
     const waits = Array.from({ length: 33 }, () => {
       const wait = pace()
       now += wait
@@ -201,7 +201,7 @@ describe('its pace', () => {
 
   test('who waited long may ask 30 times again, and not more', () => {
     let now = 0
-    const pace = createPace(() => now)
+    const pace = createTokenBucket(() => now)
     for (let i = 0; i < 30; i++) pace()
     now = DAY_MS
     expect(Array.from({ length: 30 }, pace)).toEqual(Array(30).fill(0))

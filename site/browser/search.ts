@@ -1,4 +1,4 @@
-import { type Found, openSearch, type Search } from '../../src/doors/reference/search.ts'
+import { type FoundSection, openSearch, type Search } from '../../src/doors/reference/search.ts'
 import { element, isPortuguese } from './element.ts'
 
 const SHOWN = 8
@@ -52,7 +52,7 @@ export function openSearchField(): void {
     if (input.value === asked) show(elsewhere)
   }
 
-  function show(found: readonly Found[]): void {
+  function show(found: readonly FoundSection[]): void {
     active = -1
     list.replaceChildren(...found.slice(0, SHOWN).map(option))
     if (found.length === 0 && input.value.trim() !== '') list.append(nothing())
@@ -106,7 +106,7 @@ async function fetchIndex(language: string): Promise<Search> {
   return openSearch(await response.json())
 }
 
-function option({ address, title, heading, text }: Found, place: number): HTMLElement {
+function option({ address, title, heading, text }: FoundSection, place: number): HTMLElement {
   return element(
     'a',
     { href: address, tabindex: '-1', role: 'option', id: `found-${place}`, 'aria-selected': 'false' },

@@ -6,8 +6,8 @@ import {
   errors,
 } from '../../src/core/errors.ts'
 import { breakable, type Html, html, paragraphs, prose } from '../../src/doors/reference/html.ts'
-import { PLACEHOLDER } from '../../src/doors/reference/marks.ts'
 import type { OpenApi } from '../../src/doors/reference/openapi.ts'
+import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
 import { errorExample } from '../../src/doors/reference/responses.ts'
 import { commonErrors } from '../../src/http/endpoint.ts'
 import { figure, jsonSample } from '../code/sample.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { PLACEHOLDER } from '../../src/doors/reference/marks.ts'
+import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
 import type { Target } from './render.ts'
 
 /** Page addresses by file path in the repository. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { marked, type Token, type Tokens } from 'marked'
-import { breakable, type Html, html, nothing } from '../../src/doors/reference/html.ts'
+import { breakable, type Html, html, noHtml } from '../../src/doors/reference/html.ts'
 import { languageOf } from '../code/colour.ts'
 import { type Sample, tabs, titleOf } from '../code/sample.ts'
 import type { Heading, Language, Section } from '../page.ts'
@@ -162,7 +162,7 @@ function openWriter({ resolve, ids, language }: WriterOptions) {
       case 'hr':
         return html`<hr>\n`
       case 'space':
-        return nothing
+        return noHtml
       case 'checkbox':
         return html`${(token as Tokens.Checkbox).checked ? '☑ ' : '☐ '}`
       default:

@@ -1,5 +1,5 @@
 import { errors } from '../../src/core/errors.ts'
-import { breakable, type Html, html, nothing, paragraphs, prose } from '../../src/doors/reference/html.ts'
+import { breakable, type Html, html, noHtml, paragraphs, prose } from '../../src/doors/reference/html.ts'
 import type { JsonSchema } from '../../src/doors/reference/json-schema.ts'
 import type { OpenApi } from '../../src/doors/reference/openapi.ts'
 import { commonErrors, repeats } from '../../src/http/endpoint.ts'
@@ -63,7 +63,7 @@ function responseType(schema: JsonSchema, fields: Fields): Html {
 function responseSample(entry: Entry): Html {
   const [status, success] = successOf(entry)
   const content = success.content?.['application/json']
-  return content ? jsonSample(`Response ${status}`, content.example) : nothing
+  return content ? jsonSample(`Response ${status}`, content.example) : noHtml
 }
 
 export function methodMark(method: string): Html {

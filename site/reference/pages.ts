@@ -1,6 +1,6 @@
 import { breakable, type Html, html, prose } from '../../src/doors/reference/html.ts'
-import { PLACEHOLDER } from '../../src/doors/reference/marks.ts'
 import type { OpenApi, Parameter, Tag } from '../../src/doors/reference/openapi.ts'
+import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
 import { commonErrors } from '../../src/http/endpoint.ts'
 import { jsonSample } from '../code/sample.ts'
 import type { Page } from '../page.ts'

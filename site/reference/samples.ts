@@ -1,5 +1,5 @@
-import { PLACEHOLDER } from '../../src/doors/reference/marks.ts'
 import type { Parameter } from '../../src/doors/reference/openapi.ts'
+import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
 import type { Sample } from '../code/sample.ts'
 import { bodyOf, type Entry, successOf } from './document.ts'
 

@@ -1,6 +1,6 @@
 import { eventTypes } from '../records/events/types.ts'
 import type { CliCommand, CliOption } from './command.ts'
-import { nounsOf, verbsOf } from './find.ts'
+import { nounsOf, verbsOf } from './find-command.ts'
 import { optionsOf } from './shared-options.ts'
 
 export const shells = ['bash', 'zsh', 'fish'] as const

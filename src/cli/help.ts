@@ -27,7 +27,7 @@ export function helpOfNoun(noun: string, commands: readonly CliCommand[]): strin
   return `trilho ${noun} …\n\n${listOf(own, widthOf(own))}\n${MORE}`
 }
 
-export function usageOf(command: CliCommand): string {
+export function usageText(command: CliCommand): string {
   const options = Object.entries(optionsOf(command)).map(([name, option]) => ({
     head: optionHead(name, option),
     about: option.required ? `${option.about} (required)` : option.about,

@@ -37,7 +37,7 @@ export function processIo(): Io {
   const { failed, shown } = watchOutput(stdout)
   // If standard error is closed, the exit code is the only report.
   stderr.on('error', () => {})
-  const stopped = () => AbortSignal.any([onceTold(), failed])
+  const stopped = () => AbortSignal.any([onStopSignal(), failed])
   return openIo({ env, stdin, stdout, stderr, stopped, shown })
 }
 
@@ -55,10 +55,10 @@ function watchOutput(stdout: NodeJS.WriteStream): { failed: AbortSignal; shown()
   return { failed: failed.signal, shown }
 }
 
-function onceTold(): AbortSignal {
-  const told = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => told.abort(signal))
-  return told.signal
+function onStopSignal(): AbortSignal {
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort(signal))
+  return stopping.signal
 }
 
 /** Whether a person can be asked: standard input and standard error are terminals. */

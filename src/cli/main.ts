@@ -1,15 +1,15 @@
 import { type Config, readConfig } from '../node/config.ts'
 import { version } from '../node/version.ts'
-import { lineAgain } from './again.ts'
 import type { CliCommand, Input, Output } from './command.ts'
 import { commands } from './commands/all.ts'
-import { type Complaint, complaintOf, notShown, renderComplaint, typedWrong } from './complaint.ts'
+import { type ErrorOutput, errorOutputOf, notShown, renderErrorOutput, typedWrong } from './error-output.ts'
 import { exit } from './exit.ts'
-import { type Found, find, nearest, nounsOf, verbsOf } from './find.ts'
-import { help, helpOfNoun, usageOf } from './help.ts'
+import { type FoundCommand, findCommand, nearest, nounsOf, verbsOf } from './find-command.ts'
+import { help, helpOfNoun, usageText } from './help.ts'
 import type { Io } from './io.ts'
 import { formatAsked, parse } from './parse.ts'
 import { print } from './print.ts'
+import { retryLine } from './retry-line.ts'
 
 const asksForHelp = (word: string | undefined) => word === 'help' || word === '--help' || word === '-h'
 
@@ -19,13 +19,13 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   if (first === undefined || asksForHelp(first))
     return more.length > 0 ? main([...more, '--help'], io) : say(io, help(commands))
   if (first === '--version') return say(io, `${version}\n`)
-  const found = find(commands, argv)
+  const found = findCommand(commands, argv)
   if ('command' in found) return run(found.command, found.rest, io)
   if ('noun' in found && found.verb === undefined) return say(io, helpOfNoun(found.noun, commands))
-  return complain(io, argv, unknownCommand(found))
+  return printError(io, argv, unknownCommand(found))
 }
 
-function unknownCommand(found: Exclude<Found, { command: unknown }>): Complaint {
+function unknownCommand(found: Exclude<FoundCommand, { command: unknown }>): ErrorOutput {
   const { typed, meant, list } =
     'noun' in found
       ? {
@@ -44,7 +44,7 @@ function unknownCommand(found: Exclude<Found, { command: unknown }>): Complaint 
 
 async function run(command: CliCommand, rest: readonly string[], io: Io): Promise<number> {
   const own = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
-  if (own.includes('--help') || own.includes('-h')) return say(io, usageOf(command))
+  if (own.includes('--help') || own.includes('-h')) return say(io, usageText(command))
   const made_up = new Map<string, string>()
   try {
     const typed = parse(command, rest)
@@ -62,19 +62,19 @@ async function run(command: CliCommand, rest: readonly string[], io: Io): Promis
     await io.shown()
     return output?.exit_code ?? exit.done
   } catch (error) {
-    const complaint = await complaintOf(error, command)
-    const is_safe = complaint.exit === exit.unknown && isKeyed(command)
-    return complain(io, rest, is_safe ? safeAgain(complaint, lineAgain(command, rest, made_up)) : complaint)
+    const output = await errorOutputOf(error, command)
+    const is_safe = output.exit === exit.unknown && isKeyed(command)
+    return printError(io, rest, is_safe ? safeAgain(output, retryLine(command, rest, made_up)) : output)
   }
 }
 
 /** Whether the command takes an idempotency key, so that it can be repeated safely. */
 const isKeyed = ({ options = {} }: CliCommand) => 'idempotency-key' in options
 
-const safeAgain = (complaint: Complaint, line: string): Complaint => ({
-  ...complaint,
-  behind: `${complaint.behind ?? ''}This line is safe to run: it happens once.\n  ${line}\n`,
-  more: { ...complaint.more, run_again: line },
+const safeAgain = (output: ErrorOutput, line: string): ErrorOutput => ({
+  ...output,
+  behind: `${output.behind ?? ''}This line is safe to run: it happens once.\n  ${line}\n`,
+  more: { ...output.more, run_again: line },
 })
 
 async function perform(command: CliCommand, input: Input): Promise<Output> {
@@ -87,11 +87,11 @@ function say(io: Io, text: string): Promise<number> {
   io.stdout.write(text)
   return io.shown().then(
     () => exit.done,
-    (error) => complain(io, [], notShown(error)),
+    (error) => printError(io, [], notShown(error)),
   )
 }
 
-function complain(io: Io, argv: readonly string[], complaint: Complaint): number {
-  io.stderr.write(renderComplaint(complaint, formatAsked(argv) !== 'table'))
-  return complaint.exit
+function printError(io: Io, argv: readonly string[], output: ErrorOutput): number {
+  io.stderr.write(renderErrorOutput(output, formatAsked(argv) !== 'table'))
+  return output.exit
 }

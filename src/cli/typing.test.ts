@@ -7,7 +7,7 @@ import { isMistake } from '../../test/support/cli-stage.ts'
 import { commands } from './commands/all.ts'
 import { choices, scriptOf } from './completion.ts'
 import { exit } from './exit.ts'
-import { find, nearest } from './find.ts'
+import { findCommand, nearest } from './find-command.ts'
 import { parse } from './parse.ts'
 
 /** Command-line syntax and usage errors: none of these tests reaches a service. */
@@ -100,7 +100,7 @@ describe('the table of commands', () => {
     for (const line of command.examples) {
       const words = /\btrilho (.*)/.exec(line)![1]!.replaceAll(/ [>|] .*|\)$/g, '')
       const argv = [...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!)
-      const found = find(commands, argv)
+      const found = findCommand(commands, argv)
       expect('command' in found && found.command, line).toBe(command)
       // Every example must parse.
       if ('command' in found) expect(() => parse(command, found.rest), line).not.toThrow()

@@ -9,7 +9,7 @@ import type { Config } from '../node/config.ts'
 import { openWorlds } from '../node/worlds.ts'
 import { openShared } from '../parties/partners/partners.ts'
 import type { CliCommand, Input, Output } from './command.ts'
-import { isLoginRefused } from './service-complaint.ts'
+import { isLoginRefused } from './service-error-output.ts'
 
 /** Runs a command on the database of the running server, or on the embedded database, started for this command. */
 export async function runWithDatabase(

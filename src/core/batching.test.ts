@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openBatching, openPump } from './batching.ts'
-import { Crowded } from './turns.ts'
+import { QueueFull } from './fair-semaphore.ts'
 
 /** Batches that end when the test says so. */
 function openHand(options: { batch_max?: number; waiting_max?: number; at_once?: number } = {}) {
@@ -56,7 +56,7 @@ describe('a batch', () => {
     const answers = [batching.add(1)]
     await turn()
     answers.push(batching.add(2), batching.add(3))
-    await expect(batching.add(4)).rejects.toThrow(Crowded)
+    await expect(batching.add(4)).rejects.toThrow(QueueFull)
     under_way.shift()!.end()
     await turn()
     answers.push(batching.add(5))
@@ -84,7 +84,7 @@ describe('a batch', () => {
     await batching.stop()
     expect(batches).toEqual([[1, 2, 3]])
     expect(await Promise.all(answers)).toEqual([undefined, undefined, undefined])
-    await expect(batching.add(4)).rejects.toThrow(Crowded)
+    await expect(batching.add(4)).rejects.toThrow(QueueFull)
     await batching.stop()
     expect(batches).toHaveLength(1)
   })

@@ -1,4 +1,4 @@
-import { Crowded } from './turns.ts'
+import { QueueFull } from './fair-semaphore.ts'
 
 /**
  * Groups items into batches without a timer: when idle, a batch starts at once; items that arrive while a batch runs go into
@@ -6,7 +6,7 @@ import { Crowded } from './turns.ts'
  */
 export type Batching<Item, Answer> = {
   /**
-   * Resolves to the item's answer. Rejects with the error of its batch, or with `Crowded` when too many items wait or the
+   * Resolves to the item's answer. Rejects with the error of its batch, or with `QueueFull` when too many items wait or the
    * batching was stopped: then nothing was done.
    */
   add(item: Item): Promise<Answer>
@@ -67,7 +67,7 @@ export function openBatching<Item, Answer = void>(
     add: (item) =>
       new Promise((resolve, reject) => {
         if (stopping.signal.aborted || waiting.length >= waiting_max)
-          return reject(new Crowded(stopping.signal.aborted ? 'stopped' : 'too many wait'))
+          return reject(new QueueFull(stopping.signal.aborted ? 'stopped' : 'too many wait'))
         waiting.push({ item, resolve, reject })
         pump.start()
       }),
@@ -105,9 +105,9 @@ export function openPump(options: {
     // No await between the last `hasMore` and this line: an item added in between would start no run.
     running--
     if (running > 0) return
-    const told = resting
+    const waiters = resting
     resting = []
-    for (const tell of told) tell()
+    for (const resolve of waiters) resolve()
   }
 
   return {

@@ -28,17 +28,17 @@ const ERRORS_MAX = 10
 
 export function reportError(error: unknown, depth = 0): ReportedError {
   if (typeof error !== 'object' || error === null) return { type: typeof error, message: 'no error object' }
-  const told = error as Error & { readonly [name: string]: unknown }
-  const type = typeof told.name === 'string' ? told.name : 'Error'
-  const message = messageOf(told)
-  const frames = typeof told.stack === 'string' ? told.stack.match(/^ +at .*$/gm) : null
-  const { cause } = told
-  const errors: unknown = told instanceof AggregateError ? told.errors : undefined
+  const reported = error as Error & { readonly [name: string]: unknown }
+  const type = typeof reported.name === 'string' ? reported.name : 'Error'
+  const message = messageOf(reported)
+  const frames = typeof reported.stack === 'string' ? reported.stack.match(/^ +at .*$/gm) : null
+  const { cause } = reported
+  const errors: unknown = reported instanceof AggregateError ? reported.errors : undefined
   const deeper = depth < DEPTH_MAX
   return {
     type,
     message,
-    ...picked(told, isOfDatabase(told) ? OF_DATABASE : OF_OTHERS),
+    ...picked(reported, isOfDatabase(reported) ? OF_DATABASE : OF_OTHERS),
     ...(frames ? { stack: [`${type}: ${message}`, ...frames].join('\n') } : {}),
     ...(deeper && typeof cause === 'object' && cause !== null
       ? { cause: reportError(cause, depth + 1) }

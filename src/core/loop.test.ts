@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { type LoopOptions, openBell, openLoop } from './loop.ts'
+import { type LoopOptions, openLoop, openWakeSignal } from './loop.ts'
 
 const NEVER = 1_000_000
 
@@ -107,16 +107,16 @@ test('a loop may delay its first run; a stop ends the delay', async () => {
   await reaches(woken.begun, 1)
 })
 
-test('a ring while no caller waits ends the next wait, once', async () => {
-  const bell = openBell()
-  bell.ring()
-  expect(bell.hasRung()).toBe(true)
-  await bell.wait(NEVER)
-  expect(bell.hasRung()).toBe(false)
-  const waiting = bell.wait(NEVER)
-  bell.ring()
+test('a notification while no caller waits ends the next wait, once', async () => {
+  const wake_up = openWakeSignal()
+  wake_up.notify()
+  expect(wake_up.isPending()).toBe(true)
+  await wake_up.wait(NEVER)
+  expect(wake_up.isPending()).toBe(false)
+  const waiting = wake_up.wait(NEVER)
+  wake_up.notify()
   await waiting
-  bell.ring()
-  bell.hush()
-  await bell.wait(1)
+  wake_up.notify()
+  wake_up.clear()
+  await wake_up.wait(1)
 })

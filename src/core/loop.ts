@@ -20,65 +20,65 @@ export type LoopOptions = {
 
 export function openLoop(work: () => Promise<void>, options: LoopOptions): Loop {
   const { poll_ms, gather_ms = 0, first_ms = 0, onError } = options
-  const bell = openBell()
+  const wake_up = openWakeSignal()
   const stopping = new AbortController()
   const { signal } = stopping
 
   async function run(): Promise<void> {
-    if (first_ms > 0) await bell.wait(first_ms)
+    if (first_ms > 0) await wake_up.wait(first_ms)
     while (!signal.aborted) {
-      bell.hush()
+      wake_up.clear()
       await work().catch(onError)
-      if (bell.hasRung()) await sleep(gather_ms, undefined, { signal }).catch(() => {})
-      else await bell.wait(typeof poll_ms === 'number' ? poll_ms : poll_ms())
+      if (wake_up.isPending()) await sleep(gather_ms, undefined, { signal }).catch(() => {})
+      else await wake_up.wait(typeof poll_ms === 'number' ? poll_ms : poll_ms())
     }
   }
 
   const ended = run()
   return {
-    wake: bell.ring,
+    wake: wake_up.notify,
     stop() {
       stopping.abort()
-      bell.ring()
+      wake_up.notify()
       return ended
     },
   }
 }
 
-/** A wake-up signal. A ring while no caller waits is kept: the next `wait` returns at once. */
-export type Bell = {
-  ring(): void
-  hasRung(): boolean
-  /** Discards a kept ring. */
-  hush(): void
-  /** Waits for a ring, at most this long. */
+/** A wake-up signal. A notification while no caller waits is kept: the next `wait` returns at once. */
+export type WakeSignal = {
+  notify(): void
+  isPending(): boolean
+  /** Discards a kept notification. */
+  clear(): void
+  /** Waits for a notification, at most this long. */
   wait(ms: number): Promise<void>
 }
 
-export function openBell(): Bell {
-  let rung = false
-  let heard: (() => void) | undefined
-  const hush = () => {
-    rung = false
+export function openWakeSignal(): WakeSignal {
+  let pending = false
+  let wakeWaiter: (() => void) | undefined
+  const clear = () => {
+    pending = false
   }
   return {
-    ring() {
-      rung = true
-      heard?.()
+    notify() {
+      pending = true
+      wakeWaiter?.()
     },
-    hasRung: () => rung,
-    hush,
+    isPending: () => pending,
+    clear,
     async wait(ms) {
-      if (!rung) {
+      if (!pending) {
         let timer: NodeJS.Timeout | undefined
         await new Promise<void>((resolve) => {
-          heard = resolve
+          wakeWaiter = resolve
           timer = setTimeout(resolve, ms).unref()
         })
         clearTimeout(timer)
-        heard = undefined
+        wakeWaiter = undefined
       }
-      hush()
+      clear()
     },
   }
 }

@@ -5,7 +5,7 @@ import { type IdKind, isId } from './ids.ts'
 /** Kinds of objects that a partner reads by id: each has its own `…_not_found` error. */
 type OwnedKind = { [Kind in IdKind]: `${Kind}_not_found` extends ErrorCode ? Kind : never }[IdKind]
 
-export type Where = { readonly id: string; readonly partner_id: string }
+export type OwnedId = { readonly id: string; readonly partner_id: string }
 
 /**
  * Finds an object of a partner by its id. An object of another partner counts as not found. Text that does not have the form
@@ -13,7 +13,7 @@ export type Where = { readonly id: string; readonly partner_id: string }
  */
 export async function findOwned<Row extends { readonly partner_id: string }>(
   kind: OwnedKind,
-  where: Where,
+  where: OwnedId,
   select: (id: string) => Promise<Row | undefined>,
   param = `${kind}_id`,
 ): Promise<Row> {

@@ -7,13 +7,13 @@ import assert from 'node:assert/strict'
 export type ElementType = keyof typeof elements
 
 /** A buffer that is written from its start and grows as needed. */
-type Room = { bytes: Buffer; end: number }
+type ByteWriter = { bytes: Buffer; end: number }
 
 type Element = {
   /** Of the element type in `pg_type`. */
   readonly oid: number
   /** Appends the element without its length prefix. */
-  add(room: Room, value: never): void
+  add(out: ByteWriter, value: never): void
 }
 
 const EPOCH_MS = Date.UTC(2000, 0, 1)
@@ -25,33 +25,33 @@ const elements = {
   json: { oid: 114, add: addText },
   bigint: {
     oid: 20,
-    add: (room: Room, value: bigint) => {
-      room.end = withRoom(room, 8).writeBigInt64BE(value, room.end)
+    add: (out: ByteWriter, value: bigint) => {
+      out.end = withCapacity(out, 8).writeBigInt64BE(value, out.end)
     },
   },
   integer: {
     oid: 23,
-    add: (room: Room, value: number) => {
-      room.end = withRoom(room, 4).writeInt32BE(whole(value), room.end)
+    add: (out: ByteWriter, value: number) => {
+      out.end = withCapacity(out, 4).writeInt32BE(whole(value), out.end)
     },
   },
   smallint: {
     oid: 21,
-    add: (room: Room, value: number) => {
-      room.end = withRoom(room, 2).writeInt16BE(whole(value), room.end)
+    add: (out: ByteWriter, value: number) => {
+      out.end = withCapacity(out, 2).writeInt16BE(whole(value), out.end)
     },
   },
   boolean: {
     oid: 16,
-    add: (room: Room, value: boolean) => {
+    add: (out: ByteWriter, value: boolean) => {
       assert(typeof value === 'boolean', 'true or false was expected')
-      room.end = withRoom(room, 1).writeInt8(value ? 1 : 0, room.end)
+      out.end = withCapacity(out, 1).writeInt8(value ? 1 : 0, out.end)
     },
   },
   timestamptz: {
     oid: 1184,
-    add: (room: Room, value: Date) => {
-      room.end = withRoom(room, 8).writeBigInt64BE(BigInt(value.getTime() - EPOCH_MS) * 1000n, room.end)
+    add: (out: ByteWriter, value: Date) => {
+      out.end = withCapacity(out, 8).writeBigInt64BE(BigInt(value.getTime() - EPOCH_MS) * 1000n, out.end)
     },
   },
   numeric: { oid: 1700, add: addNumeric },
@@ -60,45 +60,45 @@ const elements = {
 /** The value of an array parameter. The caller owns the returned buffer. */
 export function arrayOf(type: ElementType, values: readonly unknown[]): Buffer {
   const { oid, add } = elements[type] as Element
-  const room: Room = { bytes: Buffer.allocUnsafe(20 + 36 * values.length), end: 0 }
-  for (const head of values.length === 0 ? [0, 0, oid] : [1, 1, oid, values.length, 1]) addInt32(room, head)
+  const out: ByteWriter = { bytes: Buffer.allocUnsafe(20 + 36 * values.length), end: 0 }
+  for (const head of values.length === 0 ? [0, 0, oid] : [1, 1, oid, values.length, 1]) addInt32(out, head)
   for (const value of values) {
-    const from = room.end
-    addInt32(room, -1)
+    const from = out.end
+    addInt32(out, -1)
     if (value === null || value === undefined) continue
-    add(room, value as never)
-    room.bytes.writeInt32BE(room.end - from - 4, from)
+    add(out, value as never)
+    out.bytes.writeInt32BE(out.end - from - 4, from)
   }
-  return room.bytes.subarray(0, room.end)
+  return out.bytes.subarray(0, out.end)
 }
 
 /** The value of a parameter that is not an array. */
 export function scalarOf(type: ElementType, value: unknown): Buffer | null {
   if (value === null || value === undefined) return null
-  const room: Room = { bytes: Buffer.allocUnsafe(64), end: 0 }
+  const out: ByteWriter = { bytes: Buffer.allocUnsafe(64), end: 0 }
   const { add } = elements[type] as Element
-  add(room, value as never)
-  return room.bytes.subarray(0, room.end)
+  add(out, value as never)
+  return out.bytes.subarray(0, out.end)
 }
 
 export const texts = (values: readonly string[]): Buffer => arrayOf('text', values)
 
-function withRoom(room: Room, more: number): Buffer {
-  if (room.end + more > room.bytes.length) {
-    const larger = Buffer.allocUnsafe(2 * (room.end + more))
-    room.bytes.copy(larger, 0, 0, room.end)
-    room.bytes = larger
+function withCapacity(out: ByteWriter, more: number): Buffer {
+  if (out.end + more > out.bytes.length) {
+    const larger = Buffer.allocUnsafe(2 * (out.end + more))
+    out.bytes.copy(larger, 0, 0, out.end)
+    out.bytes = larger
   }
-  return room.bytes
+  return out.bytes
 }
 
-function addInt32(room: Room, value: number): void {
-  room.end = withRoom(room, 4).writeInt32BE(value, room.end)
+function addInt32(out: ByteWriter, value: number): void {
+  out.end = withCapacity(out, 4).writeInt32BE(value, out.end)
 }
 
-function addText(room: Room, value: string): void {
+function addText(out: ByteWriter, value: string): void {
   assert(typeof value === 'string', 'a text was expected')
-  room.end += withRoom(room, UTF8_MAX * value.length).write(value, room.end)
+  out.end += withCapacity(out, UTF8_MAX * value.length).write(value, out.end)
 }
 
 function whole(value: number): number {
@@ -109,10 +109,10 @@ function whole(value: number): number {
 const NEGATIVE = 0x4000
 
 /** A whole number, in digits of base 10,000. */
-function addNumeric(room: Room, value: bigint): void {
+function addNumeric(out: ByteWriter, value: bigint): void {
   const digits: number[] = []
   for (let left = value < 0n ? -value : value; left > 0n; left /= 10_000n)
     digits.unshift(Number(left % 10_000n))
   const head = [digits.length, Math.max(0, digits.length - 1), value < 0n ? NEGATIVE : 0, 0]
-  for (const part of [...head, ...digits]) room.end = withRoom(room, 2).writeUInt16BE(part, room.end)
+  for (const part of [...head, ...digits]) out.end = withCapacity(out, 2).writeUInt16BE(part, out.end)
 }

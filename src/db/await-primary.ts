@@ -21,7 +21,7 @@ export async function awaitPrimary(
   for (;;) {
     try {
       signal?.throwIfAborted()
-      const client = await openUnlessTold(open, signal)
+      const client = await openUnlessAborted(open, signal)
       await client.end()
       if (said > 0) log.info('the database is reachable; the start goes on')
       return
@@ -39,15 +39,18 @@ export async function awaitPrimary(
 }
 
 /** Rejects as soon as the signal is aborted. A connection that opens after that is closed. */
-async function openUnlessTold(open: () => Promise<Client>, signal: AbortSignal | undefined): Promise<Client> {
+async function openUnlessAborted(
+  open: () => Promise<Client>,
+  signal: AbortSignal | undefined,
+): Promise<Client> {
   const opening = open()
   let leave = () => {}
-  const told = new Promise<never>((_, reject) => {
+  const aborted = new Promise<never>((_, reject) => {
     leave = () => reject(signal?.reason)
   })
   signal?.addEventListener('abort', leave, { once: true })
   try {
-    return await Promise.race([opening, told])
+    return await Promise.race([opening, aborted])
   } catch (error) {
     opening.then(cut, () => {})
     throw error

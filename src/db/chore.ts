@@ -9,14 +9,14 @@ export type Chore = {
   /** Every node runs it for itself. Otherwise a node skips the run while another node holds the lock of this schema. */
   readonly on_every_node?: true
   /**
-   * Works in small steps, each in its own transaction, until everything is done or `goOn` returns false. All steps use the
+   * Works in small steps, each in its own transaction, until everything is done or `shouldContinue` returns false. All steps use the
    * connection that the chore holds: if chores took a second connection from the pool, they could block each other.
    */
-  work(db: Db, goOn: GoOn): Promise<unknown>
+  work(db: Db, shouldContinue: ShouldContinue): Promise<unknown>
 }
 
 /** False when the time is used up or the service stops: the next run does the rest. */
-export type GoOn = () => boolean
+export type ShouldContinue = () => boolean
 
 export type ChoreOutcome = 'done' | 'elsewhere' | 'failed'
 
@@ -93,7 +93,10 @@ export async function takeStep<T>(db: Db, work: (tx: Db) => Promise<T>): Promise
 
 const LOCK = `hashtextextended('chore ' || current_schema() || ' ' || $1, 0)`
 
-async function doChore({ name, pool, on_every_node, work }: Chore, goOn: GoOn): Promise<ChoreOutcome> {
+async function doChore(
+  { name, pool, on_every_node, work }: Chore,
+  shouldContinue: ShouldContinue,
+): Promise<ChoreOutcome> {
   const client = await pool.connect()
   let failure: Error | undefined
   try {
@@ -101,7 +104,7 @@ async function doChore({ name, pool, on_every_node, work }: Chore, goOn: GoOn): 
       const { rows } = await client.query(`SELECT pg_try_advisory_lock(${LOCK}) AS won`, [name])
       if (!rows[0].won) return 'elsewhere'
     }
-    await within(GIVE_UP_MS, work(client, goOn))
+    await within(GIVE_UP_MS, work(client, shouldContinue))
     if (!on_every_node) await client.query(`SELECT pg_advisory_unlock(${LOCK})`, [name])
     return 'done'
   } catch (error) {

@@ -1,7 +1,7 @@
 import { batched } from './batched.ts'
 import { columnsOf } from './columns.ts'
 import type { Db } from './pool.ts'
-import type { Room } from './slots.ts'
+import type { FreeSlots } from './slots.ts'
 
 /**
  * Rows that workers take: open until their status is final, due at `next_attempt_at`. A worker that takes a row has a lease
@@ -22,8 +22,6 @@ export type Due = {
   readonly columns: string
   readonly followed: boolean
 }
-
-export type { Room } from './slots.ts'
 
 /**
  * How each queue is read. `group` selects a rail and a partner that have open rows, `behind` the groups after one group,
@@ -103,8 +101,8 @@ const takeSql = ({ table, columns, followed }: Due) => {
   WHERE id IN (SELECT id FROM taken) RETURNING ${columns}`
 }
 
-export async function takeDue<Row>(db: Db, due: Due, lease_ms: number, room: Room): Promise<Row[]> {
-  const { rails, running, per_partner } = room
+export async function takeDue<Row>(db: Db, due: Due, lease_ms: number, slots: FreeSlots): Promise<Row[]> {
+  const { rails, running, per_partner } = slots
   const { rows } = await db.query({
     name: `take due ${due.name}`,
     text: takeSql(due),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { asAdmin, createDatabase, seatsAt, type TestDatabase } from '../../test/support/database.ts'
 import { EDITION, readFunctions } from './functions.ts'
 import { assertMigrated, migrate } from './migrate.ts'
-import { openOwner, roleOf } from './pool.ts'
+import { databaseRoleOf, openOwner } from './pool.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -133,7 +133,7 @@ test('a long lock on a table makes no payment wait long behind a start, and the 
 })
 
 test('a start leaves the functions of a newer version, and the rights on them, as they are', async () => {
-  const role = roleOf(database.url, 'sandbox')
+  const role = databaseRoleOf(database.url, 'sandbox')
   onTestFinished(async () => {
     await admin('DROP FUNCTION sandbox.newer()', `UPDATE sandbox.functions SET edition = ${EDITION}`)
     await migrate(database.url)

@@ -2,12 +2,12 @@ import { EventEmitter } from 'node:events'
 import type pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { until } from '../../test/support/wait.ts'
-import { Growth } from './growth.ts'
+import { PoolGrowth } from './growth.ts'
 
 /** A pool with the given number of connections, all in use. */
 function poolOf(totalCount: number, max: number) {
   const pool = Object.assign(new EventEmitter(), { totalCount, idleCount: 0, ending: false })
-  const growth = new Growth(pool as unknown as pg.Pool, max)
+  const growth = new PoolGrowth(pool as unknown as pg.Pool, max)
   const entered: number[] = []
   const take = (who: number) => void growth.take(async () => void entered.push(who))
   return { pool, entered, take }
@@ -49,7 +49,7 @@ test('connections are opened one at a time, unless one takes too long', async ()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const pool = Object.assign(new EventEmitter(), { totalCount: 1, idleCount: 0, ending: false })
-  const growth = new Growth(pool as unknown as pg.Pool, 8)
+  const growth = new PoolGrowth(pool as unknown as pg.Pool, 8)
   const begun: number[] = []
   for (const who of [1, 2, 3]) void growth.take(() => new Promise(() => void begun.push(who)))
   await vi.advanceTimersByTimeAsync(20)

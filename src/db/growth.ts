@@ -10,7 +10,7 @@ const SLOW_MS = 500
  * So a caller that finds no idle connection waits GROW_MS for a release; after that one of the waiting callers opens a
  * connection, one at a time. A burst, such as a start, is served by a few connections instead of the maximum.
  */
-export class Growth {
+export class PoolGrowth {
   readonly #pool: pg.Pool
   readonly #max: number
   readonly #waiting: (() => void)[] = []

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { askServer, type Said } from './server-state.ts'
+import { askServer, type ServerState } from './server-state.ts'
 
 const BEAT_MS = 500
 /** A query without an answer for this long is doubted: other connections check the server. */
@@ -12,7 +12,7 @@ const TICK_MS = 100
 
 export type HeartbeatOptions = {
   readonly client: pg.Client
-  readonly onAnswer: (said: Said) => void
+  readonly onAnswer: (said: ServerState) => void
   /** Checks the server by other connections. Rejects when it is certain that waiting for this server is useless. */
   readonly secondOpinion: () => Promise<unknown>
   /** The server stopped answering, or the second opinion rejected it. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { type Loop, openBell, openLoop } from '../core/loop.ts'
+import { type Loop, openLoop, openWakeSignal } from '../core/loop.ts'
 
 /**
  * Serves long polls: any number of callers wait for new entries in a log, and one query at a time serves all of them. The
@@ -8,7 +8,7 @@ import { type Loop, openBell, openLoop } from '../core/loop.ts'
  */
 export type LogPoller = {
   /** Once this resolves, the watch reports every entry of the partner that gets a position from now on. */
-  watch(partner_id: string): Promise<Watch>
+  watch(partner_id: string): Promise<LogWatch>
   /** Call after this node may have added an entry. */
   wake(): void
   /**
@@ -35,7 +35,7 @@ export type NewEntries = {
   readonly more: boolean
 }
 
-export type Watch = {
+export type LogWatch = {
   /** True when there are new entries; false when the time is over, the caller is gone, or the node stops. */
   news(until: number, gone: AbortSignal): Promise<boolean>
   end(): void
@@ -76,7 +76,7 @@ export function openLogPoller(source: LogSource, log: Logger): LogPoller {
     // The query did not ask about partners whose watch began meanwhile, and the next one starts after their entries.
     const isPassed = (partner_id: string) => last !== null && !asked.has(partner_id)
     for (const watcher of watchers)
-      if (partners.has(watcher.partner_id) || isPassed(watcher.partner_id)) watcher.tell()
+      if (partners.has(watcher.partner_id) || isPassed(watcher.partner_id)) watcher.report()
     if (more) wake()
   }
 
@@ -131,37 +131,37 @@ export function openLogPoller(source: LogSource, log: Logger): LogPoller {
 type Watcher = {
   readonly partner_id: string
   /** Reports new entries to the caller. */
-  tell(): void
+  report(): void
   /** Ends the caller's wait, with no new entries. */
   dismiss(): void
-  readonly news: Watch['news']
+  readonly news: LogWatch['news']
 }
 
-/** A `tell` between two calls of `news` is kept: the next call returns true at once. */
+/** A `report` between two calls of `news` is kept: the next call returns true at once. */
 function openWatcher(partner_id: string): Watcher {
-  const bell = openBell()
-  let told = false
+  const wake_up = openWakeSignal()
+  let has_news = false
   let dismissed = false
   return {
     partner_id,
-    tell() {
-      told = true
-      bell.ring()
+    report() {
+      has_news = true
+      wake_up.notify()
     },
     dismiss() {
       dismissed = true
-      bell.ring()
+      wake_up.notify()
     },
     async news(until, gone) {
       const left = until - performance.now()
-      if (!told && !dismissed && !gone.aborted && left > 0) {
-        bell.hush()
-        gone.addEventListener('abort', bell.ring)
-        await bell.wait(left)
-        gone.removeEventListener('abort', bell.ring)
+      if (!has_news && !dismissed && !gone.aborted && left > 0) {
+        wake_up.clear()
+        gone.addEventListener('abort', wake_up.notify)
+        await wake_up.wait(left)
+        gone.removeEventListener('abort', wake_up.notify)
       }
-      const is_news = told && !dismissed && !gone.aborted
-      told = false
+      const is_news = has_news && !dismissed && !gone.aborted
+      has_news = false
       return is_news
     },
   }

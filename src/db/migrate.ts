@@ -5,7 +5,7 @@ import pg from 'pg'
 import { sqlState } from './failure.ts'
 import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.ts'
 import { cut } from './heartbeat.ts'
-import { type Client, openClient, openOwner, roleOf, type SchemaName } from './pool.ts'
+import { type Client, databaseRoleOf, openClient, openOwner, type SchemaName } from './pool.ts'
 import { type Retention, stateRetention } from './retention.ts'
 import { stateRights } from './rights.ts'
 import { missingLogins, missingRoles, quoted, rolesInUse } from './roles.ts'
@@ -122,7 +122,7 @@ const LOCK_PAUSE_MS = 100
 
 /** Any role may take any advisory lock. A session of a service role that holds this one is ended: only the owner migrates. */
 async function lockMigrations(client: pg.Client, url: string): Promise<void> {
-  const roles = schemaNames.map((schema) => roleOf(url, schema))
+  const roles = schemaNames.map((schema) => databaseRoleOf(url, schema))
   for (;;) {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS won', [MIGRATION_LOCK])
     if (rows[0].won) return

@@ -10,7 +10,7 @@ export type Param = (value: unknown) => string
  * A walk over an index, newest first. The index begins with the columns of the filters in `by` and continues with created_at
  * and id, so the walk reads only matching rows, as long as no other filter is given.
  */
-export type Walk = {
+export type IndexWalk = {
   /** The filters that the index answers. The walk is possible when all of them are given. */
   readonly by: readonly string[]
   /**
@@ -29,12 +29,12 @@ export type ListSource = {
   /** The column that orders rows of the same time, if it is not `id`. */
   readonly id?: string
   /** The best walk first. The last one has an empty `by`, so that it is always possible. */
-  readonly walks: readonly Walk[]
+  readonly walks: readonly IndexWalk[]
   /** Conditions of filters that are more than an equality of a column, for rows that a walk has found. */
   readonly conditions?: Readonly<Record<string, (value: string, param: Param) => string>>
 }
 
-export type Position = { readonly at: Date; readonly id: string }
+export type ListPosition = { readonly at: Date; readonly id: string }
 
 export type NewestFilter = {
   readonly partner_id: string
@@ -42,24 +42,24 @@ export type NewestFilter = {
   readonly after: Date | undefined
   readonly before: Date | undefined
   /** Where the previous page ended. */
-  readonly position: Position | undefined
+  readonly position: ListPosition | undefined
   readonly limit: number
 }
 
 /** Open rows are counted up to this number per state: nobody works through more by hand. */
-export const COUNTED = 1000
+export const COUNT_MAX = 1000
 
 /** Rows newest first. With `stopped_at`, the walk ended early, and more rows may follow after that position. */
-export type Newest<Row> = { readonly rows: readonly Row[]; readonly stopped_at?: Position }
+export type Newest<Row> = { readonly rows: readonly Row[]; readonly stopped_at?: ListPosition }
 
 /** How many rows a walk reads for one page, when there are filters that its index does not answer. */
-const LOOKED_AT_LEAST = 200
-const LOOKED_AT_PER_ROW = 10
-export const lookedAt = (limit: number): number => Math.max(LOOKED_AT_LEAST, LOOKED_AT_PER_ROW * limit)
+const ROWS_READ_LEAST = 200
+const ROWS_READ_PER_ROW = 10
+export const mostRowsRead = (limit: number): number => Math.max(ROWS_READ_LEAST, ROWS_READ_PER_ROW * limit)
 
 /**
  * Rows newest first. A position is one in the list's own order, so pages stay right while rows are added. One walk finds the
- * rows; filters that its index does not answer are applied to the rows it reads, and it stops after `lookedAt` rows. So a
+ * rows; filters that its index does not answer are applied to the rows it reads, and it stops after `mostRowsRead` rows. So a
  * page reads at most a few times as many rows as it can show, whatever the filters and however long the history.
  */
 export async function selectNewest<Row extends { id: string; created_at: Date }>(
@@ -74,9 +74,9 @@ export async function selectNewest<Row extends { id: string; created_at: Date }>
   return stop ? { rows, stopped_at: { at: stop.created_at, id: stop.id } } : { rows }
 }
 
-function chooseWalk(source: ListSource, { filters }: NewestFilter): { walk: Walk; rest: Filters } {
+function chooseWalk(source: ListSource, { filters }: NewestFilter): { walk: IndexWalk; rest: Filters } {
   const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
-  const fits = ({ by, stretches }: Walk) =>
+  const fits = ({ by, stretches }: IndexWalk) =>
     by.every((name) => given[name] !== undefined) && (!stretches || stretches(given, () => '') !== undefined)
   const walk = source.walks.find(fits)
   if (!walk) throw new Error(`no walk of ${source.table} can always be taken`)
@@ -94,7 +94,7 @@ function statementOf(source: ListSource, filter: NewestFilter): { text: string; 
   if (conditions.length === 0) return { text: walked(source.columns, limit), values }
   const names = namesOf(source.columns)
   const key = source.id ? `created_at, ${source.id} AS id` : 'created_at, id'
-  const most = lookedAt(limit)
+  const most = mostRowsRead(limit)
   // When the page is not full, an additional row says where the walk stopped, unless it reached the end of the list.
   const text = `WITH found AS MATERIALIZED (
       SELECT ${names.join(', ')} FROM (${walked(source.columns, most)}) AS walked
@@ -118,7 +118,7 @@ function conditionOf(source: ListSource, name: string): (value: string, param: P
 function walkSql(
   source: ListSource,
   { filters, after, before, position }: NewestFilter,
-  { walk, columns, param, most }: { walk: Walk; columns: string; param: Param; most: number },
+  { walk, columns, param, most }: { walk: IndexWalk; columns: string; param: Param; most: number },
 ): string {
   const { table, id = 'id' } = source
   const stretches = walk.stretches?.(filters, param) ?? [

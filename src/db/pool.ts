@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Environment } from '../core/environment.ts'
 import { parseAddress } from './address.ts'
 import { isContended, isIdledOut, isPassing, isUnexecuted, Unconfirmed } from './failure.ts'
-import { Growth } from './growth.ts'
+import { PoolGrowth } from './growth.ts'
 import type { Login } from './login.ts'
 import { isPlainRead } from './plain-read.ts'
 import { primaryOf } from './primary.ts'
@@ -43,7 +43,7 @@ export function databaseName(url: string): string {
 }
 
 /** Each schema has its own role, which may touch no other schema: a query cannot mix the worlds even by mistake. */
-export function roleOf(url: string, schema: SchemaName): string {
+export function databaseRoleOf(url: string, schema: SchemaName): string {
   return `${databaseName(url)}_${schema}`
 }
 
@@ -170,12 +170,12 @@ export async function withOwner<T>(url: string, work: (owner: Client) => Promise
  */
 class WaitingPool extends pg.Pool {
   readonly wait_ms: number
-  readonly #growth: Growth
+  readonly #growth: PoolGrowth
 
   constructor(config: pg.PoolConfig & PrimaryConfig & { max: number; wait_ms: number }) {
     super(config)
     this.wait_ms = config.wait_ms
-    this.#growth = new Growth(this, config.max)
+    this.#growth = new PoolGrowth(this, config.max)
   }
 
   override connect(): Promise<pg.PoolClient>

@@ -69,7 +69,7 @@ export class PrimaryClient extends pg.Client {
 
   async #connect(): Promise<pg.Client> {
     const primary = this.#primary
-    const place = await primary.place(this.#login)
+    const place = await primary.hostOfPrimary(this.#login)
     if (primary.address.hosts.length > 1) Object.assign(this, place)
     primary.enter(this)
     const onTime = afterAwake(CONNECT_MS, () => cut(this, new Error('timeout expired')))

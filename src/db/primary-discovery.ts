@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Host, hostName } from './address.ts'
 import { cut } from './heartbeat.ts'
 import { type Probed, Silent } from './probe.ts'
-import { faultOf, isFinal, type Seen } from './server-state.ts'
+import { faultOf, isPermanent, type KnownCluster } from './server-state.ts'
 
 export type FoundPrimary = Probed & { readonly host: Host }
 export type NoPrimaryFound = { readonly reasons: readonly string[]; readonly all_silent: boolean }
@@ -18,7 +18,7 @@ const GRACE_MS = 250
  */
 export async function discoverPrimary(
   hosts: readonly Host[],
-  seen: Readonly<Seen>,
+  seen: Readonly<KnownCluster>,
   probe: (host: Host) => Promise<Probed>,
 ): Promise<FoundPrimary | NoPrimaryFound> {
   const remembers = seen.timeline !== undefined
@@ -42,7 +42,7 @@ export async function discoverPrimary(
   else await Promise.all(probes)
   const best = takeBest(probes, found)
   if (best) return best
-  const final = failures.find(isFinal)
+  const final = failures.find(isPermanent)
   if (final) throw final
   const silent = failures.filter((failure) => failure instanceof Silent)
   return { reasons, all_silent: silent.length === hosts.length }
@@ -65,7 +65,7 @@ function takeBest(
 async function waitForNewest(
   probes: readonly Promise<void>[],
   found: readonly FoundPrimary[],
-  seen: Readonly<Seen>,
+  seen: Readonly<KnownCluster>,
 ): Promise<void> {
   const all = Promise.all(probes)
   const first = new Promise<void>((resolve) => {

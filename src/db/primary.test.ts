@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { asAdmin, createDatabase, type TestDatabase } from '../../test/support/database.ts'
-import { openSlowDoor } from '../../test/support/slow-door.ts'
+import { openSlowProxy } from '../../test/support/slow-proxy.ts'
 import { until } from '../../test/support/wait.ts'
 import { type Client, openOwner } from './pool.ts'
 import { primaryOf } from './primary.ts'
@@ -91,7 +91,7 @@ describe('a server whose connections are all in use counts as alive', () => {
 
 describe('a server that is slow to let a connection in', () => {
   test('is not declared gone, and is found again', async () => {
-    const door = await openSlowDoor(newUrl(), 1700)
+    const door = await openSlowProxy(newUrl(), 1700)
     onTestFinished(door.stop)
     const client = await open(door.url)
     expect(await work(client, 6)).toBe('done')
@@ -104,7 +104,7 @@ describe('a server that is slow to let a connection in', () => {
   })
 
   test('is not declared gone while it accepts no connection, as long as it answers the open ones', async () => {
-    const door = await openSlowDoor(newUrl(), 0)
+    const door = await openSlowProxy(newUrl(), 0)
     onTestFinished(door.stop)
     const client = await open(door.url)
     door.slow(60_000)
@@ -116,7 +116,7 @@ describe('a server that is slow to let a connection in', () => {
   })
 
   test('is found among several hosts', async () => {
-    const door = await openSlowDoor(newUrl(), 1700)
+    const door = await openSlowProxy(newUrl(), 1700)
     onTestFinished(door.stop)
     const url = door.url.replace(`127.0.0.1:${door.port}`, `127.0.0.1:${door.port},127.0.0.1:${door.port}`)
     await until(() => open(url).then(Boolean, () => false), 15_000)
@@ -124,15 +124,15 @@ describe('a server that is slow to let a connection in', () => {
 })
 
 test('there is one heartbeat, also after two searches at once, and none when the last connection has ended', async () => {
-  const door = await openSlowDoor(newUrl(), 300)
+  const door = await openSlowProxy(newUrl(), 300)
   onTestFinished(door.stop)
   const client = await open(door.url)
   const primary = primaryOf(door.url)
-  const knocks = door.knocks()
+  const connections = door.connections()
   // While the first heartbeat connects, a caller that could not connect searches for the primary.
-  await until(() => door.knocks() > knocks, 10_000)
+  await until(() => door.connections() > connections, 10_000)
   primary.failed(new Error('Connection terminated unexpectedly'))
-  await primary.place()
+  await primary.hostOfPrimary()
   await sleep(1000)
   expect(await beats()).toHaveLength(1)
   await client.end()

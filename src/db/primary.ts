@@ -9,11 +9,11 @@ import {
   askServer,
   checkSeat,
   faultOf,
-  isFinal,
+  isPermanent,
   isThere,
+  type KnownCluster,
   NoPrimary,
-  type Said,
-  type Seen,
+  type ServerState,
 } from './server-state.ts'
 
 /**
@@ -56,7 +56,7 @@ export function primaryOf(url: string): Primary {
 
 export class Primary {
   readonly address: Address
-  readonly #seen: Seen = { system: undefined, timeline: undefined }
+  readonly #seen: KnownCluster = { system: undefined, timeline: undefined }
   readonly #open = new Set<pg.Client>()
   readonly #listeners = new Set<(news: EpochEnd) => void>()
   #epoch = 0
@@ -71,7 +71,7 @@ export class Primary {
   /** Start time of the server that the connections of this epoch lead to. */
   #started: string | undefined
   #seeking: Promise<Host> | undefined
-  /** Login of the last caller of `place`; probes use the same login. */
+  /** Login of the last caller of `hostOfPrimary`; probes use the same login. */
   #login: Login | undefined
 
   constructor(address: Address) {
@@ -97,7 +97,7 @@ export class Primary {
   }
 
   /** The host of the primary. If it is not known, one search of at most a few seconds serves all callers. */
-  async place(login?: Login): Promise<Host> {
+  async hostOfPrimary(login?: Login): Promise<Host> {
     this.#login = login
     if (this.#trouble === undefined && this.#host) return this.#host
     this.#seeking ??= this.#seek().finally(() => {
@@ -154,14 +154,14 @@ export class Primary {
     this.#trouble = reason
   }
 
-  /** A connection could not be opened. While the heartbeat is answered that changes nothing; otherwise `place` searches again. */
+  /** A connection could not be opened. While the heartbeat is answered that changes nothing; otherwise `hostOfPrimary` searches again. */
   failed(error: unknown): void {
-    if (!this.#heartbeat && !isFinal(error)) this.#trip((error as Error).message)
+    if (!this.#heartbeat && !isPermanent(error)) this.#trip((error as Error).message)
     this.checkNow()
   }
 
   /** Throws when the server must not be used, and cuts `client`, the connection that it answered on. Records its timeline. */
-  #judge(said: Said, host: Host | undefined, client?: pg.Client): void {
+  #judge(said: ServerState, host: Host | undefined, client?: pg.Client): void {
     const fault = faultOf(said, this.#seen)
     if (fault !== undefined) {
       if (client) cut(client)
@@ -185,7 +185,7 @@ export class Primary {
     for (const listener of this.#listeners) listener(news)
   }
 
-  /** The server is gone or must not be used: cuts all connections, and the next caller of `place` searches. */
+  /** The server is gone or must not be used: cuts all connections, and the next caller of `hostOfPrimary` searches. */
   #lose(reason: string): void {
     this.#stopHeartbeat()
     this.#lost = this.#host
@@ -205,7 +205,7 @@ export class Primary {
   async #startHeartbeat(tries: number): Promise<void> {
     const host = this.#host
     if (!host || this.#heartbeat || this.#open.size === 0) return
-    const heard = this.#heard()
+    const received = this.#bytesReceived()
     try {
       const { client, said } = await this.#probe(host, CONNECT_MS)
       if (this.#heartbeat || this.#open.size === 0) return cut(client)
@@ -216,14 +216,14 @@ export class Primary {
     } catch (error) {
       // Another heartbeat has begun meanwhile, or the last connection has ended.
       if (this.#heartbeat || this.#open.size === 0) return
-      const there = isThere(error) || (error instanceof Silent && this.#answers(heard))
+      const there = isThere(error) || (error instanceof Silent && this.#answers(received))
       if (there || tries === 0) return this.#planHeartbeat(there ? 0 : 1)
       this.#lose((error as Error).message)
     }
   }
 
   /** Bytes received by each connection so far. */
-  #heard(): ReadonlyMap<pg.Client, number> {
+  #bytesReceived(): ReadonlyMap<pg.Client, number> {
     return new Map([...this.#open].map((client) => [client, bytesRead(client)]))
   }
 
@@ -315,7 +315,7 @@ export class Primary {
       if ('client' in found) {
         this.#judge(found.said, found.host, found.client)
         this.#beat(found)
-        // The callers of `place` connect in a moment. If none does, the heartbeat is not needed.
+        // The callers of `hostOfPrimary` connect in a moment. If none does, the heartbeat is not needed.
         setTimeout(() => this.#open.size === 0 && this.#cancelHeartbeat(), FIRST_BEAT_MS).unref()
         return found.host
       }

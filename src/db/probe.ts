@@ -2,13 +2,13 @@ import pg from 'pg'
 import { type Address, type Host, hostName } from './address.ts'
 import { afterAwake, cut } from './heartbeat.ts'
 import type { Login } from './login.ts'
-import { askServer, explainRefusal, NoPrimary, type Said } from './server-state.ts'
+import { askServer, explainRefusal, NoPrimary, type ServerState } from './server-state.ts'
 import { explainTls } from './tls.ts'
 
 /** How long opening a connection may take: a busy server may accept slowly and still be healthy. */
 export const CONNECT_MS = 3000
 
-export type Probed = { readonly client: pg.Client; readonly said: Said }
+export type Probed = { readonly client: pg.Client; readonly said: ServerState }
 
 /** The host did not answer within the time of the probe. */
 export class Silent extends Error {}

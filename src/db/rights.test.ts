@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asAdmin, createDatabase, prepareDatabase, type TestDatabase } from '../../test/support/database.ts'
-import { roleOf } from './pool.ts'
+import { databaseRoleOf } from './pool.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const admin = (...statements: string[]) => asAdmin(database.url, statements)
-const role = (schema: 'live' | 'sandbox' | 'shared') => roleOf(database.url, schema)
+const role = (schema: 'live' | 'sandbox' | 'shared') => databaseRoleOf(database.url, schema)
 
 /** Every right on every object, and the transaction that last wrote it. */
 const rights = () =>

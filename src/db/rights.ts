@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { sharedFunctions, sharedGrants, worldFunctions, worldGrants, worldGrantsOnShared } from './grants.ts'
-import { databaseName, roleOf, type SchemaName } from './pool.ts'
+import { databaseName, databaseRoleOf, type SchemaName } from './pool.ts'
 import { quoted } from './roles.ts'
 import { schemaNames } from './seat.ts'
 
@@ -29,16 +29,16 @@ type Right = {
 }
 
 function* wantedRights(url: string): Generator<Right> {
-  const shared = roleOf(url, 'shared')
+  const shared = databaseRoleOf(url, 'shared')
   yield* rightsIn('shared', shared, sharedGrants, sharedFunctions)
   for (const schema of ['live', 'sandbox'] as const) {
-    const role = roleOf(url, schema)
+    const role = databaseRoleOf(url, schema)
     yield* rightsIn(schema, role, worldGrants, worldFunctions)
     yield* rightsIn('shared', role, worldGrantsOnShared, [])
   }
   const object = quoted(databaseName(url))
   for (const schema of schemaNames)
-    yield { kind: 'DATABASE', object, role: roleOf(url, schema), privilege: 'CONNECT' }
+    yield { kind: 'DATABASE', object, role: databaseRoleOf(url, schema), privilege: 'CONNECT' }
 }
 
 function* rightsIn(
@@ -113,7 +113,7 @@ const DIFFERENCES = `
   WHERE NOT coalesce(wanted.rights <@ found.rights AND wanted.rights @> found.rights, false)`
 
 async function findDifferences(client: pg.Client, url: string): Promise<Difference[]> {
-  const roles = schemaNames.map((schema) => roleOf(url, schema))
+  const roles = schemaNames.map((schema) => databaseRoleOf(url, schema))
   const rights = [...wantedRights(url)]
   const column = (name: keyof Right) => rights.map((right) => right[name])
   const { rows } = await client.query(DIFFERENCES, [

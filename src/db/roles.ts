@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { openClient, roleOf, type Seat } from './pool.ts'
+import { databaseRoleOf, openClient, type Seat } from './pool.ts'
 import { type Seats, schemaNames } from './seat.ts'
 import { NoPrimary } from './server-state.ts'
 
@@ -34,7 +34,7 @@ export async function missingRoles(
   const needed: string[] = []
   const made: string[] = []
   for (const schema of schemaNames) {
-    const role = roleOf(url, schema)
+    const role = databaseRoleOf(url, schema)
     const { rows } = await owner.query(
       `SELECT current_user AS user, r.oid IS NOT NULL AS exists,
               coalesce(pg_has_role(current_user, r.oid, 'MEMBER'), false) AS member

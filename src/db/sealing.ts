@@ -9,14 +9,14 @@ import type { Db } from './pool.ts'
 export type Sealing = { readonly key_id: string; readonly check_value: Buffer }
 
 /** Where sealed values are stored: in one of the worlds, or in the schema `shared`. */
-export const places = [...environments, 'shared'] as const
-export type Place = (typeof places)[number]
+export const storagePlaces = [...environments, 'shared'] as const
+export type StoragePlace = (typeof storagePlaces)[number]
 
 /** A column of sealed values. */
 export type SealedColumn = {
   /** The name of the value for people, such as "webhook secret". */
   readonly object: string
-  readonly places: readonly Place[]
+  readonly places: readonly StoragePlace[]
   readonly table: string
   readonly column: string
   /** The column with the id of the key that the value is sealed under. */
@@ -26,7 +26,7 @@ export type SealedColumn = {
   /** SQL that clears the values that are no longer in use. */
   readonly forget?: (schema: string) => string
   /** The context that the value of the row with this id is bound to. */
-  of(place: Place, id: string): string
+  of(place: StoragePlace, id: string): string
 }
 
 /** Advisory lock: shared for sealing, exclusive for naming another key. */

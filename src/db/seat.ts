@@ -1,5 +1,5 @@
 import { type Login, openLogin } from './login.ts'
-import { roleOf, type SchemaName, type Seat } from './pool.ts'
+import { databaseRoleOf, type SchemaName, type Seat } from './pool.ts'
 
 export const schemaNames: readonly SchemaName[] = ['shared', 'live', 'sandbox']
 
@@ -9,7 +9,7 @@ export type Seats = (schema: SchemaName, application_name: string) => Seat
 /** `keys`: SECRET_KEY, then the previous keys, if any. `laterKeys`: reads keys that a rotation has added since. */
 export function openSeats(url: string, keys: readonly Buffer[], laterKeys?: () => readonly Buffer[]): Seats {
   const logins = new Map<SchemaName, Login>(
-    schemaNames.map((schema) => [schema, openLogin(roleOf(url, schema), keys, laterKeys)]),
+    schemaNames.map((schema) => [schema, openLogin(databaseRoleOf(url, schema), keys, laterKeys)]),
   )
   return (schema, application_name) => ({ url, schema, application_name, login: logins.get(schema)! })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { checkSeat, faultOf, type Said, type Seen } from './server-state.ts'
+import { checkSeat, faultOf, type KnownCluster, type ServerState } from './server-state.ts'
 
-const well: Said = {
+const well: ServerState = {
   in_recovery: false,
   read_only: false,
   user: 'trilho_live',
@@ -10,9 +10,9 @@ const well: Said = {
   timeline: 4,
   started: '',
 }
-const seen: Seen = { system: '1', timeline: 4 }
+const seen: KnownCluster = { system: '1', timeline: 4 }
 
-test.each<[string, Partial<Said>, Partial<Seen>, RegExp | undefined]>([
+test.each<[string, Partial<ServerState>, Partial<KnownCluster>, RegExp | undefined]>([
   ['a primary', {}, {}, undefined],
   ['the first server that is ever seen', {}, { system: undefined, timeline: undefined }, undefined],
   ['a promoted standby', { timeline: 5 }, {}, undefined],

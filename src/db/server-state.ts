@@ -2,7 +2,7 @@ import pg from 'pg'
 import { UntrustedServer } from './tls.ts'
 
 /** State of a server, as it reports it in one round trip. */
-export type Said = {
+export type ServerState = {
   readonly in_recovery: boolean
   readonly read_only: boolean
   /** User and schema of the connection. */
@@ -17,7 +17,7 @@ export type Said = {
 }
 
 /** What this process knows of the cluster: its identifier, and the highest timeline seen. */
-export type Seen = { system: string | undefined; timeline: number | undefined }
+export type KnownCluster = { system: string | undefined; timeline: number | undefined }
 
 /** No host answers, or none is the primary. Another try may succeed a little later. */
 export class NoPrimary extends Error {
@@ -51,7 +51,7 @@ const EVERYTHING = `SELECT ${BASICS},
   END AS timeline`
 
 /** Reads the state of a server. Without the right to read its control data, only the facts that decide are read. */
-export async function askServer(client: pg.Client): Promise<Said> {
+export async function askServer(client: pg.Client): Promise<ServerState> {
   try {
     return (await client.query(EVERYTHING)).rows[0]
   } catch (error) {
@@ -61,7 +61,7 @@ export async function askServer(client: pg.Client): Promise<Said> {
 }
 
 /** Why this server must not be used; undefined when it may be. */
-export function faultOf(said: Said, seen: Seen): string | undefined {
+export function faultOf(said: ServerState, seen: KnownCluster): string | undefined {
   if (seen.system !== undefined && said.system !== undefined && said.system !== seen.system)
     return `is another cluster (system identifier ${said.system} instead of ${seen.system})`
   if (said.in_recovery) return 'is a standby'
@@ -72,13 +72,13 @@ export function faultOf(said: Said, seen: Seen): string | undefined {
 }
 
 /** A connection as another user, or in another schema, could read and write the other world's tables. */
-export function checkSeat(said: Said, seat: { readonly user: string; readonly schema: string }): void {
+export function checkSeat(said: ServerState, seat: { readonly user: string; readonly schema: string }): void {
   if (said.user !== seat.user || said.schema !== seat.schema)
     throw new PoolerInTheWay(`The connection did not come in as ${seat.user}, into the schema ${seat.schema}`)
 }
 
 /** An error that a retry does not change: wrong password, no such database, no such role. */
-export function isFinal(error: unknown): boolean {
+export function isPermanent(error: unknown): boolean {
   if (error instanceof PoolerInTheWay || error instanceof UntrustedServer) return true
   return error instanceof pg.DatabaseError && !/^(08|25|40|53|55|57|58|XX)/.test(error.code ?? '')
 }

@@ -1,15 +1,15 @@
-import type { Turns } from '../core/turns.ts'
+import type { FairSemaphore } from '../core/fair-semaphore.ts'
 import type { Pool } from './pool.ts'
 
 /**
  * One user's view of a pool: each statement and each connection takes a turn under the user's name. So no user has more
  * connections at once than its share, and no user waits behind the whole queue of another.
  */
-export function shareOf(pool: Pool, turns: Turns, name: string): Pool {
+export function shareOf(pool: Pool, semaphore: FairSemaphore, name: string): Pool {
   const share = {
     // The driver has a dozen forms of this call; this code uses only those that return a promise.
     async query(...asked: unknown[]): Promise<unknown> {
-      const leave = await turns.take(name)
+      const leave = await semaphore.take(name)
       try {
         return await pool.query(...(asked as [string]))
       } finally {
@@ -17,7 +17,7 @@ export function shareOf(pool: Pool, turns: Turns, name: string): Pool {
       }
     },
     async connect() {
-      const leave = await turns.take(name)
+      const leave = await semaphore.take(name)
       try {
         const client = await pool.connect()
         const release = client.release

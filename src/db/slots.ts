@@ -5,38 +5,38 @@
 export type SlotLimits = { readonly per_rail: number; readonly per_partner: number }
 
 /** The rail and the partner of a row. */
-export type Place = { readonly rail: string; readonly partner_id: string }
+export type SlotKey = { readonly rail: string; readonly partner_id: string }
 
 /** How many rows may be taken now. */
-export type Room = {
+export type FreeSlots = {
   /** Rails that have free slots. */
   readonly rails: readonly { readonly rail: string; readonly free: number }[]
   /** Rows under way on those rails, per partner. */
-  readonly running: readonly (Place & { readonly count: number })[]
+  readonly running: readonly (SlotKey & { readonly count: number })[]
   readonly per_partner: number
 }
 
 export type Slots = {
-  room(): Room
-  occupy(place: Place): void
-  release(place: Place): void
+  freeSlots(): FreeSlots
+  occupy(key: SlotKey): void
+  release(key: SlotKey): void
   /** Records which rows were taken, to know where more rows may be due than there were free slots. */
-  note(room: Room, taken: readonly Place[]): void
+  note(slots: FreeSlots, taken: readonly SlotKey[]): void
   /** At the last take, more rows may have been due for this rail or this partner than there were free slots. */
-  isShort(place: Place): boolean
+  isShort(key: SlotKey): boolean
   /** A rail or partner that was short of slots has a free one again: take again without a pause. */
-  hasRoomAgain(): boolean
+  hasFreedSlot(): boolean
 }
 
 export function openSlots(rails: readonly string[], { per_rail, per_partner }: SlotLimits): Slots {
   const lanes = new Map(rails.map((rail) => [rail, openLane(rail, per_rail, per_partner)]))
-  const laneOf = ({ rail }: Place): Lane => {
+  const laneOf = ({ rail }: SlotKey): Lane => {
     const lane = lanes.get(rail)
     if (!lane) throw new Error(`no slots for the rail ${rail}`)
     return lane
   }
   return {
-    room() {
+    freeSlots() {
       const free = [...lanes.values()].filter((lane) => lane.free() > 0)
       return {
         rails: free.map((lane) => ({ rail: lane.rail, free: lane.free() })),
@@ -44,17 +44,17 @@ export function openSlots(rails: readonly string[], { per_rail, per_partner }: S
         per_partner,
       }
     },
-    occupy: (place) => laneOf(place).add(place.partner_id, 1),
-    release: (place) => laneOf(place).add(place.partner_id, -1),
-    note(room, taken) {
-      for (const { rail, free } of room.rails) {
-        const before = room.running.filter((running) => running.rail === rail)
-        const partners = taken.filter((place) => place.rail === rail).map(({ partner_id }) => partner_id)
+    occupy: (key) => laneOf(key).add(key.partner_id, 1),
+    release: (key) => laneOf(key).add(key.partner_id, -1),
+    note(slots, taken) {
+      for (const { rail, free } of slots.rails) {
+        const before = slots.running.filter((running) => running.rail === rail)
+        const partners = taken.filter((key) => key.rail === rail).map(({ partner_id }) => partner_id)
         lanes.get(rail)!.note({ free, before, partners })
       }
     },
-    isShort: (place) => laneOf(place).isShort(place.partner_id),
-    hasRoomAgain: () => [...lanes.values()].some((lane) => lane.hasRoomAgain()),
+    isShort: (key) => laneOf(key).isShort(key.partner_id),
+    hasFreedSlot: () => [...lanes.values()].some((lane) => lane.hasFreedSlot()),
   }
 }
 
@@ -76,18 +76,18 @@ function openLane(rail: string, per_rail: number, per_partner: number) {
       else counts.set(partner_id, count)
       total += by
     },
-    note(look: {
+    note(taken: {
       readonly free: number
       readonly before: readonly { readonly partner_id: string; readonly count: number }[]
       readonly partners: readonly string[]
     }): void {
-      is_short = look.partners.length === look.free
-      const used = new Map(look.before.map(({ partner_id, count }) => [partner_id, count]))
-      for (const partner_id of look.partners) used.set(partner_id, (used.get(partner_id) ?? 0) + 1)
+      is_short = taken.partners.length === taken.free
+      const used = new Map(taken.before.map(({ partner_id, count }) => [partner_id, count]))
+      for (const partner_id of taken.partners) used.set(partner_id, (used.get(partner_id) ?? 0) + 1)
       short_partners = new Set([...used].filter(([, count]) => count >= per_partner).map(([id]) => id))
     },
     isShort: (partner_id: string) => is_short || short_partners.has(partner_id),
-    hasRoomAgain(): boolean {
+    hasFreedSlot(): boolean {
       if (free() <= 0) return false
       return is_short || [...short_partners].some((id) => (counts.get(id) ?? 0) < per_partner)
     },

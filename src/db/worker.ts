@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Activity, PollRange } from '../core/activity.ts'
-import { openBell } from '../core/loop.ts'
-import { openSlots, type Place, type Room, type SlotLimits } from './slots.ts'
+import { openWakeSignal } from '../core/loop.ts'
+import { type FreeSlots, openSlots, type SlotKey, type SlotLimits } from './slots.ts'
 
 /**
  * Works on rows of a table: takes a row with a lease and works on it; when the lease ends, any worker may take the row
@@ -14,14 +14,14 @@ export type WorkerOptions<Row> = {
   readonly name: string
   readonly log: Logger
   /** Interval between two polls; how far it backs off depends on the activity of the world. */
-  readonly rest: PollRange
+  readonly poll_interval: PollRange
   readonly activity: Activity
   /** The rails that the rows are for: each has slots of its own. */
   readonly rails: readonly string[]
   readonly slots: SlotLimits
-  readonly placeOf: (row: Row) => Place
+  readonly slotOf: (row: Row) => SlotKey
   /** Takes rows that are due, as many as there are free slots. */
-  readonly take: (room: Room) => Promise<Row[]>
+  readonly take: (free: FreeSlots) => Promise<Row[]>
   /** Works on one row. An error is logged; the row is taken again when its lease ends. */
   readonly work: (row: Row) => Promise<void>
   /** How long a stop waits for the rows under way. */
@@ -29,10 +29,10 @@ export type WorkerOptions<Row> = {
 }
 
 export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
-  const { name, log, rest, activity, placeOf, stop_ms } = options
+  const { name, log, poll_interval, activity, slotOf, stop_ms } = options
   const slots = openSlots(options.rails, options.slots)
   const running = new Set<Promise<void>>()
-  const bell = openBell()
+  const wake_up = openWakeSignal()
   let stopped = false
   let found_at = 0
 
@@ -44,42 +44,42 @@ export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
     }
 
   function begin(row: Row): void {
-    const place = placeOf(row)
-    slots.occupy(place)
+    const slot = slotOf(row)
+    slots.occupy(slot)
     const job = options
       .work(row)
       .catch(failed(undefined))
       .finally(() => {
         running.delete(job)
-        slots.release(place)
-        if (slots.isShort(place)) bell.ring()
+        slots.release(slot)
+        if (slots.isShort(slot)) wake_up.notify()
       })
     running.add(job)
   }
 
   async function loop(): Promise<void> {
     while (!stopped) {
-      const room = slots.room()
-      if (room.rails.length > 0) {
-        const rows = await options.take(room).catch(failed<Row[]>([]))
-        slots.note(room, rows.map(placeOf))
+      const free = slots.freeSlots()
+      if (free.rails.length > 0) {
+        const rows = await options.take(free).catch(failed<Row[]>([]))
+        slots.note(free, rows.map(slotOf))
         for (const row of rows) begin(row)
         if (rows.length > 0) found_at = performance.now()
       }
-      if (stopped || slots.hasRoomAgain()) continue
-      await bell.wait(activity.pollInterval(rest, found_at))
+      if (stopped || slots.hasFreedSlot()) continue
+      await wake_up.wait(activity.pollInterval(poll_interval, found_at))
       // One query fills all slots that become free in the same tick.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
 
-  activity.onActive(bell.ring)
+  activity.onActive(wake_up.notify)
   const ended = loop()
   return {
-    wake: bell.ring,
+    wake: wake_up.notify,
     async stop() {
       stopped = true
-      bell.ring()
+      wake_up.notify()
       await Promise.race([ended.then(() => Promise.all(running)), sleep(stop_ms)])
     },
   }

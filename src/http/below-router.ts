@@ -51,12 +51,12 @@ export function answerBelowRouter(error: Error & { code?: string }, socket: Sock
   ending.add(socket)
   afterOwedAnswers(socket, () => {
     const away = below.gate.visit(addressOf(socket, below))
-    say(away?.refusal ?? refusalOf(error), socket, below)
+    sendRefusal(away?.refusal ?? refusalOf(error), socket, below)
   })
 }
 
 /** Sends a refusal as the last response on a connection. */
-export function say(refusal: Refusal, socket: Socket, below: Below): void {
+export function sendRefusal(refusal: Refusal, socket: Socket, below: Below): void {
   ending.add(socket)
   if (!socket.writable) return
   socket.end(textOf(refusal, socket, below))

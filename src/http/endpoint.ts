@@ -162,7 +162,10 @@ export const handle = <const E extends Endpoint>(
   >,
 ): Handler => ({ endpoint: declared, run: run as unknown as Handler['run'] })
 
-export function methodAndPath({ route }: Pick<Endpoint, 'route'>): { method: Method; path: string } {
+export function methodAndPath({ route }: { readonly route: `${Method} ${string}` }): {
+  method: Method
+  path: string
+} {
   const [method, path] = route.split(' ') as [Method, string]
   return { method, path }
 }

@@ -1,6 +1,6 @@
 import type { PartnerActor } from '../core/actor.ts'
 import type { Refusal } from '../core/errors.ts'
-import type { Leave } from '../core/turns.ts'
+import type { Release } from '../core/fair-semaphore.ts'
 import type { World } from '../world.ts'
 import type { Endpoint, Limits } from './endpoint.ts'
 import type { WindowState } from './headers.ts'
@@ -8,9 +8,9 @@ import type { WindowState } from './headers.ts'
 /** Decides which requests are admitted. Built in api/gate.ts from keys and limits. */
 export type Gate = {
   /** Checks key, address, limits and scope, in this order, and counts the request. */
-  admit(knock: Knock): Promise<Admission>
+  admit(request: AdmissionRequest): Promise<Admission>
   /** Counts a request that needs no key; returns a refusal when its address sent too many. */
-  visit(address: string): TurnedAway | undefined
+  visit(address: string): RefusedAdmission | undefined
   /** Uncounts a visit: the request turned out to belong to a signed-in person. */
   takeBackVisit(address: string): void
   /** The window of an address, for the headers of responses without a key. Counts nothing. */
@@ -21,7 +21,7 @@ export type Gate = {
   isTrusted(socket: string): boolean
 }
 
-export type Knock = {
+export type AdmissionRequest = {
   readonly authorization: string | undefined
   readonly address: string
   readonly endpoint: Endpoint | undefined
@@ -39,7 +39,7 @@ export type Requester = {
   readonly last_four?: string
 }
 
-export type TurnedAway = {
+export type RefusedAdmission = {
   readonly by?: Requester
   readonly window: WindowState
   readonly refusal: Refusal
@@ -59,7 +59,7 @@ export type Admitted = {
   /** Counts the request as a look-up of a Pix key, once; throws when there were too many. */
   countLookup(): Promise<void>
   /** Call it when the request has ended. */
-  readonly leave: Leave
+  readonly leave: Release
 }
 
-export type Admission = TurnedAway | Admitted
+export type Admission = RefusedAdmission | Admitted

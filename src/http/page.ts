@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { refuse } from '../core/errors.ts'
-import type { Newest, Position } from '../db/newest.ts'
+import type { ListPosition, Newest } from '../db/newest.ts'
 import type { Call, Endpoint } from './endpoint.ts'
 
 const LIMIT_DEFAULT = 20
@@ -85,7 +85,7 @@ function refuseForeign(param: string): never {
 }
 
 /** The position after which a list by (created_at, id) continues. `prefix` is the prefix of its ids. */
-export function positionOf({ cursor, tag }: List, prefix: string): Position | undefined {
+export function positionOf({ cursor, tag }: List, prefix: string): ListPosition | undefined {
   const id = new RegExp(`^${prefix}_[0-9a-z]+$`)
   const position = decodeCursor(cursor, { at: /^[0-9-]{10}T[0-9:.]{12}Z$/, id }, { tag })
   if (!position) return undefined

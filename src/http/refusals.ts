@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { type ErrorCode, errors, Refusal } from '../core/errors.ts'
-import { Crowded } from '../core/turns.ts'
+import { QueueFull } from '../core/fair-semaphore.ts'
 import { isUnreachable, sqlState } from '../db/failure.ts'
 import { refusalOf } from './validation.ts'
 
@@ -26,7 +26,8 @@ export function toRefusal(error: unknown): Refusal {
   if (known) return new Refusal(known)
   // Fastify blames the request: a body that broke off, a missing header.
   if (statusCode < 500) return brokenOff()
-  const passing = isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? '') || error instanceof Crowded
+  const passing =
+    isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? '') || error instanceof QueueFull
   if (passing) return new Refusal('service_unavailable')
   return new Refusal('internal_error')
 }

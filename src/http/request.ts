@@ -9,7 +9,7 @@ declare module 'fastify' {
     /** Deadline of the response, by `performance.now()`. */
     answer_by: number
     /** When the gate was asked, by `performance.now()`. */
-    knocked_at: number
+    admit_began_at: number
     admitted: Admitted | undefined
     /** A handler is running: the request's place is freed when the handler ends, also after a timeout was answered. */
     running: boolean
@@ -32,7 +32,7 @@ declare module 'fastify' {
 export function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('address', '')
   app.decorateRequest('answer_by', 0)
-  app.decorateRequest('knocked_at', 0)
+  app.decorateRequest('admit_began_at', 0)
   app.decorateRequest('admitted', undefined)
   app.decorateRequest('running', false)
   app.decorateRequest('by', undefined)

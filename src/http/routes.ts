@@ -4,8 +4,8 @@ import type { Refusal } from '../core/errors.ts'
 import { idOf, noteStored } from './answered-request.ts'
 import { refuseFields } from './body.ts'
 import { type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
-import { goneSignal, inTime, NEVER_GONE } from './in-time.ts'
 import { findLocation, type Located } from './location.ts'
+import { goneSignal, NEVER_GONE, withinDeadline } from './request-deadline.ts'
 import { StoredReply } from './stored-reply.ts'
 import './request.ts'
 import { waitMsOf } from './wait.ts'
@@ -99,7 +99,7 @@ async function runHandler(
   request.answer_by += wait_ms
   const gone = wait_ms > 0 ? goneSignal(request, reply) : NEVER_GONE
   request.running = true
-  const isOld = () => performance.now() - request.knocked_at > JUDGED_FOR_MS
+  const isOld = () => performance.now() - request.admit_began_at > JUDGED_FOR_MS
   const reads = endpoint.route.startsWith('GET ')
   const asked = { world, limits, countLookup, request_id, wait_ms, gone, bodyOf, params, query, body }
   const work = async () => {
@@ -107,7 +107,7 @@ async function runHandler(
     if (reads && isOld()) await confirm()
     return answer
   }
-  return inTime(request, work().finally(leave))
+  return withinDeadline(request, work().finally(leave))
 }
 
 function sendAnswer(

@@ -7,14 +7,14 @@ import Fastify, {
 } from 'fastify'
 import type { Logger } from 'pino'
 import { newId } from '../core/ids.ts'
-import { absent } from './absent.ts'
+import { type AdmissionSteps, openAdmissionSteps } from './admission-steps.ts'
 import { type AnsweredRequest, answeredRequest, requestLine } from './answered-request.ts'
-import { answerBelowRouter, answerEverything, say } from './below-router.ts'
+import { answerBelowRouter, answerEverything, sendRefusal } from './below-router.ts'
 import { acceptJsonOnly, BODY_MAX_BYTES } from './body.ts'
 import type { Endpoint } from './endpoint.ts'
-import { type Entrance, openEntrance } from './entrance.ts'
 import { CLIENT_LEFT, closeAfter, type Fail, openFail } from './failure.ts'
 import type { Gate } from './gate.ts'
+import { noRouteRefusal } from './no-route.ts'
 import { tooManyWaiting } from './refusals.ts'
 import { decorateRequests } from './request.ts'
 import { malformation } from './request-headers.ts'
@@ -57,20 +57,20 @@ const SOCKETS: SocketLimits = {
 /** Puts the parts together: admission (entrance.ts), endpoints (routes.ts), errors (failure.ts). */
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { gate, endpoints } = options
-  const entrance = openEntrance(gate, options.answer_ms ?? ANSWER_MS)
+  const entrance = openAdmissionSteps(gate, options.answer_ms ?? ANSWER_MS)
   const fail = openFail(options)
   const app: FastifyInstance = Fastify(settingsOf(options, entrance, fail))
   answerEverything(app.server, options)
   const sockets = guardSockets(app.server, {
     limits: { ...SOCKETS, ...options.sockets },
     isTrusted: gate.isTrusted,
-    say: (refusal, socket) => say(refusal, socket, options),
+    sendRefusal: (refusal, socket) => sendRefusal(refusal, socket, options),
   })
   decorateRequests(app)
   acceptJsonOnly(app)
   app.setErrorHandler(fail)
   const notFound = (request: FastifyRequest, reply: FastifyReply) =>
-    fail(absent(request, reply, endpoints), request, reply)
+    fail(noRouteRefusal(request, reply, endpoints), request, reply)
   app.setNotFoundHandler(notFound)
   app.addHook('onRequest', receive)
   app.addHook('onSend', (request, reply, _payload, done) => {
@@ -104,11 +104,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 
   /** Runs before the body is read: a client need not send a body to a route that does not exist. */
   async function refuseAbsent(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (request.is404) throw absent(request, reply, endpoints)
+    if (request.is404) throw noRouteRefusal(request, reply, endpoints)
   }
 }
 
-function settingsOf(options: ServerOptions, entrance: Entrance, fail: Fail): FastifyServerOptions {
+function settingsOf(options: ServerOptions, entrance: AdmissionSteps, fail: Fail): FastifyServerOptions {
   return {
     logger: false,
     bodyLimit: BODY_MAX_BYTES,

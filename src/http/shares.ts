@@ -1,5 +1,5 @@
 import type { PartnerActor } from '../core/actor.ts'
-import { openTurns, type Turns } from '../core/turns.ts'
+import { type FairSemaphore, openFairSemaphore } from '../core/fair-semaphore.ts'
 import type { Pool } from '../db/pool.ts'
 import { shareOf } from '../db/share.ts'
 import type { World } from '../world.ts'
@@ -50,10 +50,11 @@ function openPoolShares(): (pool: Pool, names: Names, bound: Bound) => Pool {
 
 /** A member waits for its own turn first and for its group's turn second: while waiting it holds no place of the group. */
 function sharing(pool: Pool, { at_once, per_group, per_member }: Bound): (names: Names) => Pool {
-  const turnsOf = (per_name: number): Turns => openTurns({ at_once, per_name, wait_ms: SHARE_WAIT_MS })
+  const turnsOf = (per_name: number): FairSemaphore =>
+    openFairSemaphore({ at_once, per_name, wait_ms: SHARE_WAIT_MS })
   const groups = turnsOf(per_group)
   if (per_member === undefined) return ({ group }) => shareOf(pool, groups, group)
-  const members = openTurns({ at_once: Infinity, per_name: per_member, wait_ms: SHARE_WAIT_MS })
+  const members = openFairSemaphore({ at_once: Infinity, per_name: per_member, wait_ms: SHARE_WAIT_MS })
   return ({ group, member }) => shareOf(shareOf(pool, groups, group), members, member)
 }
 

@@ -91,7 +91,7 @@ test('an IPv6 /48 may have four times the connections of one of its /64s, howeve
   guardSockets(server, {
     limits: { max: 100, per_address: 2, pipelined: 64, stall_ms: 1000 },
     isTrusted: () => false,
-    say: (_, socket) => socket.end('HTTP/1.1 429 Too Many\r\nContent-Length: 0\r\n\r\n'),
+    sendRefusal: (_, socket) => socket.end('HTTP/1.1 429 Too Many\r\nContent-Length: 0\r\n\r\n'),
   })
   let site = '2001:db8:77'
   let calls = 0
@@ -159,7 +159,7 @@ describe('a client that never reads', () => {
     guardSockets(server, {
       limits: { max: 100, per_address: 100, pipelined: 64, stall_ms: 400, ...limits },
       isTrusted: () => false,
-      say: (_, socket) => socket.destroy(),
+      sendRefusal: (_, socket) => socket.destroy(),
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -23,7 +23,7 @@ export const STALL_MS = 15_000
 /** Reading less than this in `stall_ms` counts as nothing: a client that reads byte by byte could hold a response for hours. */
 const PROGRESS_BYTES = 1024
 /** Connections beyond the limits that get a refusal at the same time; further ones are closed without a response. */
-const TOLD_MAX = 100
+const REFUSALS_MAX = 100
 /** The limit of an IPv6 /48, as a multiple of the limit of a /64. */
 const SITE_FACTOR = 4
 /** How long a connection beyond the limits may take to send its first bytes. */
@@ -41,37 +41,37 @@ type Options = {
   /** Many clients share a trusted proxy: it has no limit per address. */
   readonly isTrusted: (address: string) => boolean
   /** Sends a refusal as the last response on a connection. */
-  readonly say: (refusal: Refusal, socket: Socket) => void
+  readonly sendRefusal: (refusal: Refusal, socket: Socket) => void
 }
 
 export function guardSockets(server: Server, options: Options): Sockets {
-  const { limits, isTrusted, say } = options
+  const { limits, isTrusted, sendRefusal } = options
   const counts = openCounts()
   const waiting = new WeakMap<Socket, number>()
   const newest = new WeakMap<Socket, IncomingMessage>()
-  let told = 0
+  let refusals = 0
 
   /** Nothing of this connection reaches the HTTP parser: a refused request must not be carried out. */
-  function turnAway(socket: Socket, refusal: Refusal): void {
+  function refuseConnection(socket: Socket, refusal: Refusal): void {
     socket.on('error', () => socket.destroy())
-    if (told >= TOLD_MAX) return void socket.destroy()
-    told++
-    socket.once('close', () => told--)
+    if (refusals >= REFUSALS_MAX) return void socket.destroy()
+    refusals++
+    socket.once('close', () => refusals--)
     const silent = setTimeout(() => socket.destroy(), SPEAK_MS)
     // Clients misinterpret a response that arrives before they have sent a request.
     socket.once('data', () => {
       clearTimeout(silent)
-      say(refusal, socket)
+      sendRefusal(refusal, socket)
     })
   }
 
   replaceListener(server, 'connection', (accept) => (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     const subjects = isTrusted(address) ? [] : subjectsOf(address)
-    if (counts.all() >= limits.max) return turnAway(socket, new Refusal('service_unavailable'))
+    if (counts.all() >= limits.max) return refuseConnection(socket, new Refusal('service_unavailable'))
     const limitOf = (index: number) => (index === 0 ? 1 : SITE_FACTOR) * limits.per_address
     const full = subjects.findIndex((subject, i) => counts.of(subject) >= limitOf(i))
-    if (full >= 0) return turnAway(socket, tooManyConnections(limitOf(full)))
+    if (full >= 0) return refuseConnection(socket, tooManyConnections(limitOf(full)))
     counts.add(socket, subjects)
     // Every waiting request may listen for the end of the socket.
     socket.setMaxListeners(limits.pipelined + socket.getMaxListeners())

@@ -16,7 +16,7 @@ export type Account =
   | { readonly kind: 'network_fees' }
 
 /** One side of a movement: a positive amount goes into the account, a negative one out of it. */
-export type Line = { readonly account: Account; readonly asset: Asset; readonly amount: bigint }
+export type MovementLine = { readonly account: Account; readonly asset: Asset; readonly amount: bigint }
 
 /**
  * What one cause moves at one moment. The lines sum to zero per asset, and a cause has at most one movement of each name: a
@@ -26,7 +26,7 @@ export type Movement = {
   readonly cause_id: string
   readonly name: MovementName
   readonly partner_id: string
-  readonly lines: readonly Line[]
+  readonly lines: readonly MovementLine[]
 }
 
 export type MovementName =

@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { isAnswer, isServerTrouble, isUnreachable } from '../db/failure.ts'
 import type { Client } from '../db/pool.ts'
-import { type Connection, NotDurable } from './connection.ts'
+import { NotDurable, type RunnerConnection } from './connection.ts'
 import type { CommandResult } from './decide.ts'
 
 /** The outcome of one attempt to run a batch. */
-export type Attempt =
+export type BatchAttempt =
   | { readonly kind: 'done'; readonly results: readonly CommandResult[] }
   /** The database answered with an error and rolled everything back. */
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -14,7 +14,11 @@ export type Attempt =
   | { readonly kind: 'unknown'; readonly error: unknown }
 
 /** COMMIT was never sent, or was certainly refused. Drops a connection that cannot be trusted any more. */
-export async function rolledBack(connection: Connection, client: Client, error: unknown): Promise<Attempt> {
+export async function rolledBack(
+  connection: RunnerConnection,
+  client: Client,
+  error: unknown,
+): Promise<BatchAttempt> {
   if (!isAnswer(error) || isServerTrouble(error)) {
     connection.drop(client)
     const bug =

@@ -28,18 +28,18 @@ export type RangeCheck = {
 /** A check that needs more than one query. */
 export type SearchCheck = {
   readonly name: string
-  readonly find: (db: Db) => Promise<Row[]>
+  readonly find: (db: Db) => Promise<FindingRow[]>
 }
 
 /** The SQL condition that limits a query to its range. Several columns are compared as a row. */
 export type Within = (...columns: string[]) => string
 
-export type Row = Record<string, unknown>
+export type FindingRow = Record<string, unknown>
 
 export type Finding = {
   readonly check: string
   readonly found: number
-  readonly examples: Row[]
+  readonly examples: FindingRow[]
 }
 
 export type AuditReport = {
@@ -52,7 +52,7 @@ export type AuditReport = {
 }
 
 /** An order of the rows for checks in pieces, by the columns of an index. */
-export type Walk = {
+export type CheckWalk = {
   readonly types: readonly string[]
   /** All tables with ids of this kind: an id that is in only one of them must be visited too. */
   readonly places: readonly {
@@ -98,7 +98,7 @@ export const walks = {
     types: ['text', 'text', 'text'],
     places: ['claims', 'refusals'].map((table) => ({ table, columns: ['scope', 'operation', 'key'] })),
   },
-} as const satisfies Record<string, Walk>
+} as const satisfies Record<string, CheckWalk>
 
 export type WalkName = keyof typeof walks
 
@@ -276,7 +276,7 @@ export async function auditIn(
   for (const [done, check] of whole.entries()) {
     onCheck(done, whole.length)
     const finding = await orFailure(tx, check.name, () =>
-      'find' in check ? search(tx, check) : findAll(ask, check),
+      'find' in check ? runSearchCheck(tx, check) : findAll(ask, check),
     )
     if (finding) findings.push(finding)
   }
@@ -323,7 +323,7 @@ export async function orFailure<Found>(
 }
 
 async function findAll(
-  ask: (text: string) => Promise<{ rows: Row[] }>,
+  ask: (text: string) => Promise<{ rows: FindingRow[] }>,
   { name, sql }: RangeCheck,
   within: Within = everything,
   examples = EXAMPLES,
@@ -335,7 +335,7 @@ async function findAll(
   return { check: name, found: Number(rows[0]!.found), examples: rows.map(({ found: _, ...row }) => row) }
 }
 
-export async function search(tx: Db, { name, find }: SearchCheck): Promise<Finding | undefined> {
+export async function runSearchCheck(tx: Db, { name, find }: SearchCheck): Promise<Finding | undefined> {
   const rows = await find(tx)
   return rows.length === 0
     ? undefined
@@ -382,7 +382,7 @@ export async function endOfPiece(
   most: number,
 ): Promise<unknown[] | null> {
   const { within, values } = withinRange(walk, { after, upto: null })
-  const { places } = walks[walk] as Walk
+  const { places } = walks[walk] as CheckWalk
   const names = walks[walk].types.map((_, i) => `c${i}`)
   const ends = places.map(({ table, columns, where = 'true' }) => {
     const named = columns.map((column, i) => `${column} AS c${i}`).join(', ')
@@ -402,7 +402,7 @@ export async function endOfPiece(
  */
 async function kindsIn(db: Db, walk: WalkName, { within, values }: Bounds): Promise<Set<string> | undefined> {
   const { rows } = await db.query(
-    (walks[walk] as Walk).places
+    (walks[walk] as CheckWalk).places
       .map(({ table, columns: [id], prefix }) => {
         const kind = `split_part(${id}, '_', 1)`
         const strange = prefix ? `NOT ${ofKind(id!, prefix)}` : 'false'

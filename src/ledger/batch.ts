@@ -4,9 +4,9 @@ import type { Logger } from 'pino'
 import { crashPoint } from '../core/crash-point.ts'
 import { newId } from '../core/ids.ts'
 import { type Client, withWarnings } from '../db/pool.ts'
-import { type Attempt, rolledBack } from './attempt.ts'
+import { type BatchAttempt, rolledBack } from './attempt.ts'
 import type { Command } from './command.ts'
-import type { Connection } from './connection.ts'
+import type { RunnerConnection } from './connection.ts'
 import { type CommandResult, decide } from './decide.ts'
 import { lock } from './lock.ts'
 import type { State } from './state.ts'
@@ -20,14 +20,14 @@ const ASK_MS = 6000
 const PAUSE_MS = { first: 20, longest: 300 }
 
 /** How a batch is pipelined between its neighbours. */
-export type Around = {
+export type Pipeline = {
   /** Set when BEGIN and the locks of this batch were sent right behind the COMMIT of the batch before it. */
   readonly begun?: Begun | undefined
   /** Called while the COMMIT of this batch is on the wire: statements sent now run right behind it. */
   readonly follow?: ((client: Client) => void) | undefined
 }
 
-export type Listening = {
+export type BatchListeners = {
   readonly log: Logger
   /** Called after each committed batch, for the metrics. */
   readonly onBatch?: (batch: { commands: number; seconds: number }) => void
@@ -44,11 +44,11 @@ export function begin(client: Client, commands: readonly Command<unknown>[]): Be
 }
 
 export async function attemptBatch(
-  connection: Connection,
+  connection: RunnerConnection,
   commands: readonly Command<unknown>[],
-  { begun, follow = () => {} }: Around,
-  { log, onBatch }: Listening,
-): Promise<Attempt> {
+  { begun, follow = () => {} }: Pipeline,
+  { log, onBatch }: BatchListeners,
+): Promise<BatchAttempt> {
   const batch_id = newId('batch', Date.now())
   const started = begun?.since ?? performance.now()
   let client: Client
@@ -119,7 +119,7 @@ const QUESTION = `WITH mark AS (INSERT INTO commits (id, asked_by) VALUES ($1, $
  * or from an earlier try whose answer was lost, the batch can never commit. While the batch's transaction is still open,
  * the insert waits for it.
  */
-async function askCommitted(connection: Connection, batch_id: string): Promise<boolean | undefined> {
+async function askCommitted(connection: RunnerConnection, batch_id: string): Promise<boolean | undefined> {
   const until = performance.now() + ASK_MS
   for (let pause = PAUSE_MS.first; performance.now() < until; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
     let client: Client | undefined

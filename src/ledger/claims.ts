@@ -107,11 +107,11 @@ async function endsOf(db: Db, rows: readonly ClaimRow[]): Promise<ReadonlyMap<st
 async function bodiesOf(db: Db, rows: readonly ClaimRow[]): Promise<ReadonlyMap<string, string>> {
   if (rows.length === 0) return new Map()
   const values = [rows.map((row) => row.resource_id), rows.map((row) => row.answer_sequence)]
-  const { rows: told } = await db.query({ ...ANSWERS, values })
-  return new Map(told.map(({ object_id, sequence, body }) => [`${object_id} ${sequence}`, body]))
+  const { rows: bodies } = await db.query({ ...ANSWERS, values })
+  return new Map(bodies.map(({ object_id, sequence, body }) => [`${object_id} ${sequence}`, body]))
 }
 
-function recordOf(row: ClaimRow, end: End | undefined, told: string | undefined): IdempotencyRecord {
+function recordOf(row: ClaimRow, end: End | undefined, body: string | undefined): IdempotencyRecord {
   const { fingerprint, resource_id, expires_at, answer_status, answer_body, answer_sequence } = row
   const kept = { fingerprint, resource_id, expires_at, final: row.final || end !== undefined }
   const response = (body: string | null | undefined, status: number, sequence: number | null) =>
@@ -120,7 +120,7 @@ function recordOf(row: ClaimRow, end: End | undefined, told: string | undefined)
   if (answer_status === null)
     return { ...kept, response: response(end?.body, CREATED, end?.sequence ?? null) }
   if (answer_body !== null) return { ...kept, response: response(answer_body, answer_status, null) }
-  return { ...kept, response: response(told, answer_status, answer_sequence) }
+  return { ...kept, response: response(body, answer_status, answer_sequence) }
 }
 
 /** The status of a created resource, whatever its outcome (contract §2). */
@@ -158,7 +158,7 @@ export const changeClaims = targetOf(
 )
 
 /** Fails when a claim that was free at the lock exists by now: then the decision is not returned. Writes nothing. */
-export const lookAtClaims = targetOf(
+export const assertClaimsFree = targetOf(
   'look at claims',
   name,
   (rows) => `SELECT 1 FROM ${rows} WHERE NOT EXISTS (SELECT FROM claims

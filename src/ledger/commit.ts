@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Seat } from '../db/pool.ts'
 import { attemptBatch } from './batch.ts'
 import type { Command } from './command.ts'
-import { type Connection, openConnection } from './connection.ts'
+import { openRunnerConnection, type RunnerConnection } from './connection.ts'
 import { attemptPreviews, type Preview } from './preview.ts'
 import type { Pending } from './queue.ts'
 import { openRunner, type RunnerOptions } from './runner.ts'
@@ -47,7 +47,7 @@ export function openDoor(options: DoorOptions): Door {
     openLane(options, {
       names: ['main', 'side'],
       batch_max: BATCH_MAX,
-      attempt: (connection, commands, around) => attemptBatch(connection, commands, around, options),
+      attempt: (connection, commands, pipeline) => attemptBatch(connection, commands, pipeline, options),
     }),
   )
   // A separate lane, so that real commands do not queue behind dry runs.
@@ -87,7 +87,10 @@ type LaneKind = Pick<RunnerOptions, 'batch_max' | 'attempt'> & {
 }
 
 function openLane({ seat, log, wait_ms }: DoorOptions, { names, ...kind }: LaneKind): Lane {
-  const [first, second] = names.map((name) => openConnection(seat, name)) as [Connection, Connection]
+  const [first, second] = names.map((name) => openRunnerConnection(seat, name)) as [
+    RunnerConnection,
+    RunnerConnection,
+  ]
   const side = openRunner({ ...kind, connection: second, log, wait_ms })
   const aside = (pending: Pending) => side.submit(pending)
   const main = openRunner({ ...kind, connection: first, log, wait_ms, aside })

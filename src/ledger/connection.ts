@@ -1,7 +1,7 @@
 import { type Client, openClient, type Seat } from '../db/pool.ts'
 
 /** The one connection of a runner, opened when it is needed, and replaced when it broke or is old. */
-export type Connection = {
+export type RunnerConnection = {
   get(): Promise<Client>
   /** Whether `get` would return this client. */
   serves(client: Client): boolean
@@ -14,7 +14,7 @@ export type Connection = {
 /** The memory of a PostgreSQL backend only grows: after this time the connection is replaced between two batches. */
 const SERVES_MS = 30 * 60_000
 
-export function openConnection(seat: Seat, name: string): Connection {
+export function openRunnerConnection(seat: Seat, name: string): RunnerConnection {
   let current: Client | undefined
   let opened_at = 0
   let opened = 0

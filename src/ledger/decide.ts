@@ -4,7 +4,7 @@ import { UNITS_MAX } from '../core/money.ts'
 import { accountColumns, type Movement } from './accounts.ts'
 import { assertCovered } from './balances.ts'
 import type { Command, Decision, Held, HeldAccount, IdempotencyRecord, RowSource, Write } from './command.ts'
-import { accountKey, claimKey, type Row, type State } from './state.ts'
+import { accountKey, claimKey, type HeldRow, type State } from './state.ts'
 
 /** Between the two round trips: decides the commands of a batch in order, each on the state that the earlier ones left. */
 export type CommandResult =
@@ -85,7 +85,7 @@ function keeper(state: State, command: Command<unknown>, decision: Decision<unkn
   return () => {
     for (const { rows, id, row } of updates) rows.set(id, { ...rows.get(id)!, ...row, id })
     for (const { source, row } of decision.keeps ?? []) {
-      const rows = state.rows.get(source.name) ?? new Map<string, Row>()
+      const rows = state.rows.get(source.name) ?? new Map<string, HeldRow>()
       state.rows.set(source.name, rows.set(row.id, { ...rows.get(row.id), ...row }))
     }
     if (claim && decision.record) {

@@ -13,7 +13,7 @@ import {
 } from './claims.ts'
 import type { Claim, Command, RowRef, RowSource } from './command.ts'
 import { durabilityFault, NotDurable } from './connection.ts'
-import { accountKey, claimKey, type Row, type State } from './state.ts'
+import { accountKey, claimKey, type HeldRow, type State } from './state.ts'
 
 /** The first round trip: locks and reads everything that the commands of a batch need. */
 const BEGIN = { name: 'begin', text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }
@@ -77,7 +77,7 @@ export async function lock(client: Client, commands: readonly Command<unknown>[]
     void questions.push({ query: { ...query, values }, take })
   // One command may lock a source of which another one only reads rows: the rows of a source share one map.
   const keepRows = ({ source }: { source: RowSource }) => {
-    const kept = state.rows.get(source.name) ?? new Map<string, Row>()
+    const kept = state.rows.get(source.name) ?? new Map<string, HeldRow>()
     state.rows.set(source.name, kept)
     return (answer: QueryResult) => {
       for (const row of answer.rows) kept.set(row.id, row)

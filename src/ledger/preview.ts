@@ -1,7 +1,7 @@
 import type { Client } from '../db/pool.ts'
-import { type Attempt, rolledBack } from './attempt.ts'
+import { type BatchAttempt, rolledBack } from './attempt.ts'
 import type { AccountRef, Command, HeldAccount } from './command.ts'
-import type { Connection } from './connection.ts'
+import type { RunnerConnection } from './connection.ts'
 import { type CommandResult, decide } from './decide.ts'
 import { lock } from './lock.ts'
 import { accountKey, type State } from './state.ts'
@@ -19,9 +19,9 @@ export type Preview<Result> = {
 
 /** Each command is decided on the state as it was found: a preview does not see the effects of the others. */
 export async function attemptPreviews(
-  connection: Connection,
+  connection: RunnerConnection,
   commands: readonly Command<unknown>[],
-): Promise<Attempt> {
+): Promise<BatchAttempt> {
   let client: Client
   try {
     client = await connection.get()

@@ -4,11 +4,11 @@ import { openPump } from '../core/batching.ts'
 import { Refusal } from '../core/errors.ts'
 import { sqlState } from '../db/failure.ts'
 import type { Client } from '../db/pool.ts'
-import type { Attempt } from './attempt.ts'
-import { type Around, type Begun, begin } from './batch.ts'
+import type { BatchAttempt } from './attempt.ts'
+import { type Begun, begin, type Pipeline } from './batch.ts'
 import { isTakenName } from './claims.ts'
 import type { Command } from './command.ts'
-import type { Connection } from './connection.ts'
+import type { RunnerConnection } from './connection.ts'
 import type { CommandResult } from './decide.ts'
 import { openQueue, type Pending } from './queue.ts'
 
@@ -21,12 +21,16 @@ export type Runner = {
 }
 
 export type RunnerOptions = {
-  readonly connection: Connection
+  readonly connection: RunnerConnection
   readonly log: Logger
   readonly batch_max: number
   /** The longest time a caller waits, for its turn and for an unreachable database. */
   readonly wait_ms?: number | undefined
-  attempt(connection: Connection, commands: readonly Command<unknown>[], around: Around): Promise<Attempt>
+  attempt(
+    connection: RunnerConnection,
+    commands: readonly Command<unknown>[],
+    pipeline: Pipeline,
+  ): Promise<BatchAttempt>
   /** Takes over a command that waits too long for another transaction's lock. */
   readonly aside?: (pending: Pending) => void
 }
@@ -43,7 +47,7 @@ const PAUSE_MS = { first: 20, longest: 300 }
 const RACES_MAX = 5
 
 /** The next batch, taken out of the queue while the batch before it was committing. */
-type Ahead = { readonly batch: readonly Pending[]; readonly begun?: Begun | undefined }
+type NextBatch = { readonly batch: readonly Pending[]; readonly begun?: Begun | undefined }
 
 export function openRunner(options: RunnerOptions): Runner {
   const { connection, log, batch_max, attempt, aside, wait_ms = WAIT_MS } = options
@@ -52,7 +56,7 @@ export function openRunner(options: RunnerOptions): Runner {
   // Commands that arrive in one turn of the event loop share a batch.
   const pump = openPump({ hasMore, step: runNext, begin: () => setImmediate() })
   let current: readonly Pending[] = []
-  let ahead: Ahead | undefined
+  let ahead: NextBatch | undefined
   let stopped = false
 
   function submit(pending: Pending): void {
@@ -62,7 +66,7 @@ export function openRunner(options: RunnerOptions): Runner {
   }
 
   async function runNext(): Promise<void> {
-    const { batch, begun }: Ahead = ahead ?? { batch: queue.take(batch_max) }
+    const { batch, begun }: NextBatch = ahead ?? { batch: queue.take(batch_max) }
     ahead = undefined
     // A batch that is not begun, or lost its begun transaction, may have waited too long.
     current = begun ? batch : inTime(batch)
@@ -100,17 +104,17 @@ export function openRunner(options: RunnerOptions): Runner {
   const inTime = (batch: readonly Pending[]) => refuseOlder(batch, 0.75 * wait_ms)
 
   /** Ends with every command answered, or back in a queue. Halves of a split batch get no `follow`: more may come after them. */
-  async function run(batch: readonly Pending[], begun?: Begun, follow?: Around['follow']): Promise<void> {
+  async function run(batch: readonly Pending[], begun?: Begun, follow?: Pipeline['follow']): Promise<void> {
     if (batch.length === 0) return
     let waiting = batch
-    let around: Around = { begun, follow }
+    let pipeline: Pipeline = { begun, follow }
     let races = 0
     for (let pause = PAUSE_MS.first; ; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
-      const attempted = await attempt(connection, commandsOf(waiting), around)
+      const attempted = await attempt(connection, commandsOf(waiting), pipeline)
       if (attempted.kind !== 'done' || (ahead?.begun && !connection.serves(ahead.begun.client))) loseAhead()
       if (attempted.kind === 'done') return deliver(waiting, attempted.results)
       if (attempted.kind === 'unknown') return tellUnknown(log, waiting, attempted.error)
-      around = { follow }
+      pipeline = { follow }
       if (attempted.kind === 'failed') {
         if (!wasSecond(attempted.error) || races++ === RACES_MAX) return divide(waiting, attempted.error)
         // Another transaction inserted a claim first: it exists now, so the whole batch runs again unsplit.

@@ -171,7 +171,7 @@ test('a trade that the standby does not have is not replayed when its quote is e
   const first = outcomeOf(stage.world.commit(execute(stage.world, stage.actor, quote, () => true)))
   await admin.query('SELECT pg_cancel_backend($1)', [await waiter()])
   expect(await first).toBe('service_unavailable')
-  const treasury = { room: async () => () => true, stop: async () => {} }
+  const treasury = { limitCheck: async () => () => true, stop: async () => {} }
   const handlers = quotesRoutes(treasury)
   const { run } = handlers.find(({ endpoint }) => endpoint.route.endsWith('/execute'))!
   const { world, actor } = stage

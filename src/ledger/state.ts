@@ -6,11 +6,11 @@ export type State = {
   /** Whether commits wait for a standby. */
   replicated: boolean
   readonly accounts: Map<string, HeldAccount>
-  readonly rows: Map<string, Map<string, Row>>
+  readonly rows: Map<string, Map<string, HeldRow>>
   readonly claims: Map<string, HeldClaim>
 }
 
-export type Row = { id: string } & Record<string, unknown>
+export type HeldRow = { id: string } & Record<string, unknown>
 
 export type HeldClaim = {
   readonly claim: Pick<Claim, 'scope' | 'operation' | 'key'>

@@ -1,7 +1,7 @@
 import { isAnswer, isServerTrouble } from '../db/failure.ts'
 import { allOf, gather } from '../db/pipeline.ts'
 import { type Client, withWarnings } from '../db/pool.ts'
-import { addClaims, changeClaims, decidedClaims, freeClaims, lookAtClaims, rowOf } from './claims.ts'
+import { addClaims, assertClaimsFree, changeClaims, decidedClaims, freeClaims, rowOf } from './claims.ts'
 import { insertInto, targetOf, type Write, type WriteTarget } from './command.ts'
 import type { Decided } from './decide.ts'
 import type { State } from './state.ts'
@@ -85,9 +85,9 @@ export async function write(client: Client, statements: readonly Statement[]): P
 /** Ends a transaction that changed nothing. Only after it may results that rely on free claims be returned. */
 export async function leave(client: Client, state: State): Promise<void> {
   const free = freeClaims(state)
-  const looks = free.length > 0 ? [statementOf([groupOf(lookAtClaims, free)], 'first')] : []
+  const checks = free.length > 0 ? [statementOf([groupOf(assertClaimsFree, free)], 'first')] : []
   const sendTogether = gather(client)
-  const answers = [...looks, { text: 'ROLLBACK' }].map((statement) => client.query(statement))
+  const answers = [...checks, { text: 'ROLLBACK' }].map((statement) => client.query(statement))
   sendTogether()
   await allOf(answers)
 }
@@ -105,7 +105,7 @@ function groupsOf(batch_id: string, decided: Decided): Group[] {
     ...byTarget(decided.writes),
     groupOf(addClaims, claims.filter(({ there }) => !there).map(rowOf)),
     groupOf(changeClaims, claims.filter(({ there }) => there).map(rowOf)),
-    groupOf(lookAtClaims, freeClaims(state)),
+    groupOf(assertClaimsFree, freeClaims(state)),
     groupOf(commits, [{ id: batch_id }]),
   ]
   return groups.filter(({ rows }) => rows.length > 0)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openAddresses } from './addresses.ts'
+import { openAddressLimit } from './addresses.ts'
 
 const noon = Date.UTC(2026, 10, 15, 12)
 const clockAt = (start: number) => {
@@ -10,7 +10,7 @@ const clockAt = (start: number) => {
 const MINUTE = 60_000
 const open = (options: { limit: number; remembered?: number }) => {
   const clock = clockAt(noon)
-  const addresses = openAddresses({ clock: clock as never, ...options })
+  const addresses = openAddressLimit({ clock: clock as never, ...options })
   /** Sends this many requests and returns how many are admitted. */
   const letIn = (count: number, address: (i: number) => string) =>
     Array.from({ length: count }, (_, i) => addresses.take(address(i))).filter(({ refused }) => !refused)

@@ -8,7 +8,7 @@ import { type Verdict, windowEnd, windowStart } from './windows.ts'
  * Limits requests without a valid key per address, in this node's memory only: guessing keys must cost the database nothing
  * (decision 0019). An IPv6 address counts as its /64, which one customer of a provider has, and as its /48, which one site has.
  */
-export type Addresses = {
+export type AddressLimit = {
   /** Counts a request, or refuses it and counts nothing. */
   take(address: string): Verdict
   /** Takes a count back, for a request that turned out to be authenticated. */
@@ -40,11 +40,11 @@ export function subjectsOf(address: string): readonly string[] {
   return subjects
 }
 
-export function openAddresses(options: {
+export function openAddressLimit(options: {
   readonly clock: Clock
   readonly limit: number
   readonly remembered?: number
-}): Addresses {
+}): AddressLimit {
   const { clock, limit, remembered = REMEMBERED } = options
   /** In the order of the last count: the entry that was counted longest ago is removed first. */
   const counts = new Map<string, Count>()
@@ -100,7 +100,9 @@ export function openAddresses(options: {
 }
 
 /** Requests under /v1 without a valid key. */
-export const openStrangers = (clock: Clock): Addresses => openAddresses({ clock, limit: ADDRESS_PER_MINUTE })
+export const openUnauthenticatedLimit = (clock: Clock): AddressLimit =>
+  openAddressLimit({ clock, limit: ADDRESS_PER_MINUTE })
 
 /** Requests outside /v1: pages, unknown paths, and malformed requests. */
-export const openVisitors = (clock: Clock): Addresses => openAddresses({ clock, limit: VISITS_PER_MINUTE })
+export const openVisitLimit = (clock: Clock): AddressLimit =>
+  openAddressLimit({ clock, limit: VISITS_PER_MINUTE })

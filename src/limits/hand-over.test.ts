@@ -9,13 +9,13 @@ import {
   seatAt,
   type TestDatabase,
 } from '../../test/support/database.ts'
-import { openHole } from '../../test/support/hole.ts'
 import { openProxy } from '../../test/support/proxy.ts'
+import { openSilencingProxy } from '../../test/support/silencing-proxy.ts'
 import { until } from '../../test/support/wait.ts'
 import { systemClock } from '../core/clock.ts'
 import { openHints } from '../db/hints.ts'
 import { type Limiter, openLimiter } from './limiter.ts'
-import type { Want } from './windows.ts'
+import type { WindowLimit } from './windows.ts'
 
 /** Contract §6, one interleaving per test: an exclusive node loses its lock, and another node begins to count. */
 let database: TestDatabase
@@ -26,7 +26,7 @@ afterAll(() => database.drop())
 
 const log = pino({ level: 'silent' })
 /** A window of one day. A test that runs over midnight UTC gets a wrong count. */
-const want: Want = { name: 'day', kind: 'day', limit: 20 }
+const want: WindowLimit = { name: 'day', kind: 'day', limit: 20 }
 
 async function openNode(url: string, more: { mark_wait_ms?: number } = {}): Promise<Limiter> {
   const seat = seatAt(url, 'shared', 'trilho')
@@ -115,12 +115,12 @@ test('a node that once waited for the counts of another waits as long when that 
 
 test('an exclusive node that does not notice the loss of its lock admits no request once another node counts', async () => {
   const subject = 'key_deaf'
-  const hole = await openHole(Number(new URL(database.url).port))
+  const hole = await openSilencingProxy(Number(new URL(database.url).port))
   onTestFinished(hole.stop)
   const deaf = await openNode(hole.urlOf(database.url))
   expect(await admitted(deaf, subject, 4)).toBe(4)
   await until(async () => (await storedCount(subject)) === 4, 20_000)
-  hole.vanish()
+  hole.silence()
   // The server ends the connection with the lock, and the node does not notice.
   await endLoneConnection()
   const next = await openNode(database.url)

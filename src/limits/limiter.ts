@@ -13,11 +13,11 @@ import { openTally, type Tally } from './tally.ts'
 import {
   byKey,
   type Counted,
+  type CountedRequest,
   counterKey,
   openCounter,
-  type Request,
   type Verdict,
-  type Want,
+  type WindowLimit,
   windowOf,
 } from './windows.ts'
 
@@ -28,11 +28,11 @@ import {
  */
 export type Limiter = {
   /** Counts in all windows or in none. A refusal also takes back `back`, the earlier counts of the same request. */
-  take(subject: string, wants: readonly Want[], back?: readonly Counted[]): Promise<Verdict>
+  take(subject: string, window_limits: readonly WindowLimit[], back?: readonly Counted[]): Promise<Verdict>
   /** The window for the headers, without counting. */
-  windowOf(subject: string, wants: readonly Want[]): WindowState
+  windowOf(subject: string, window_limits: readonly WindowLimit[]): WindowState
   /** How much of each window is used. */
-  used(subject: string, wants: readonly Want[]): Promise<number[]>
+  used(subject: string, window_limits: readonly WindowLimit[]): Promise<number[]>
   stop(): Promise<void>
 }
 
@@ -119,8 +119,8 @@ export async function openLimiter(options: LimiterOptions): Promise<Limiter> {
   }
 
   return {
-    async take(subject, wants, back) {
-      const requestNow = () => ({ subject, wants, back, now: clock.now() })
+    async take(subject, window_limits, back) {
+      const requestNow = () => ({ subject, window_limits, back, now: clock.now() })
       const parts = { membership, tally, count, until: performance.now() + Math.max(wait_ms, RENEW_MS) }
       // No await between the check of the lease and the count.
       while (!membership.holdsLease()) {
@@ -130,13 +130,14 @@ export async function openLimiter(options: LimiterOptions): Promise<Limiter> {
       }
       return tally.count(requestNow())
     },
-    windowOf: (subject, wants) => windowOf(tally.counters, { subject, wants, now: clock.now() }),
-    async used(subject, wants) {
+    windowOf: (subject, window_limits) =>
+      windowOf(tally.counters, { subject, window_limits, now: clock.now() }),
+    async used(subject, window_limits) {
       const now = clock.now()
       const known = isExclusive() ? tally.counters : byKey(await countersOf(pool, subject))
-      return wants.map((want) => {
-        const open = openCounter(subject, want, now)
-        const counter = known.get(counterKey(subject, want.name))
+      return window_limits.map((window_limit) => {
+        const open = openCounter(subject, window_limit, now)
+        const counter = known.get(counterKey(subject, window_limit.name))
         return counter?.starts_at === open.starts_at ? counter.count : 0
       })
     },
@@ -153,7 +154,7 @@ type Parts = {
 }
 
 /** Counts in the database; undefined if this node is, or has become, exclusive. */
-async function takeShared(parts: Parts, request: () => Request): Promise<Verdict | undefined> {
+async function takeShared(parts: Parts, request: () => CountedRequest): Promise<Verdict | undefined> {
   const { until } = parts
   for (let tries = 0; ; ) {
     if ((await settled(parts)) === 'exclusive') return undefined

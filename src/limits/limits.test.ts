@@ -7,7 +7,7 @@ import { type Api, openApi } from '../../test/support/api.ts'
 import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
 import {
-  openHands,
+  openDirectAccess,
   someCpf,
   spawnServer,
   startTestService,
@@ -29,8 +29,8 @@ import { type Limiter, openLimiter } from './limiter.ts'
 import { endBackend, findBackend } from './orphaned-connections.ts'
 import { limitsRoutes } from './routes.ts'
 import { limitsOf, tiers } from './tiers.ts'
-import { wantsOf } from './wants.ts'
-import type { Want } from './windows.ts'
+import { windowLimitsOf } from './window-limits.ts'
+import type { WindowLimit } from './windows.ts'
 
 const none = { per_minute: null, per_day: null, endpoint_per_minute: null, lookup_per_minute: null }
 const secondsToMidnight = () => (86_400_000 - (Date.now() % 86_400_000)) / 1000
@@ -188,14 +188,14 @@ describe('contract §6: the day', () => {
   })
 
   test('survives a restart', async () => {
-    const hands = openHands(await createDatabase())
-    onTestFinished(hands.stop)
-    const first = await startNode(hands.database.url)
+    const direct = openDirectAccess(await createDatabase())
+    onTestFinished(direct.stop)
+    const first = await startNode(direct.database.url)
     onTestFinished(first.stop)
-    const { api, key } = await hands.partner(first.url, { limited: true })
+    const { api, key } = await direct.partner(first.url, { limited: true })
     await times(20, () => api.get('/v1/usage'))
     await first.stop()
-    const second = await startNode(hands.database.url)
+    const second = await startNode(direct.database.url)
     onTestFinished(second.stop)
     const usage = (await openApi(second.url, key).get('/v1/usage')).json
     expect(usage.day.used).toBe(21)
@@ -295,12 +295,12 @@ describe('an endpoint with a limit of its own', () => {
   })
 
   test('refuses in its own window, leaves the others untouched, and is shown in the usage', async () => {
-    const hands = openHands(await createDatabase())
-    onTestFinished(hands.stop)
-    const seat = seatAt(hands.database.url, 'shared', 'trilho')
+    const direct = openDirectAccess(await createDatabase())
+    onTestFinished(direct.stop)
+    const seat = seatAt(direct.database.url, 'shared', 'trilho')
     const hints = openHints(seat, log)
     onTestFinished(hints.stop)
-    const keyring = openKeyring({ worlds: hands.worlds, hints, log })
+    const keyring = openKeyring({ worlds: direct.worlds, hints, log })
     onTestFinished(keyring.stop)
     const limiter = await openLimiter({ seat, clock: systemClock(), hints, log })
     onTestFinished(limiter.stop)
@@ -312,7 +312,7 @@ describe('an endpoint with a limit of its own', () => {
       public_url: () => 'http://127.0.0.1',
       log,
     })
-    const { key, key_id } = await hands.partner('http://127.0.0.1', { limited: true })
+    const { key, key_id } = await direct.partner('http://127.0.0.1', { limited: true })
     const url = await app.listen({ host: '127.0.0.1', port: 0 })
     onTestFinished(() => app.close())
     const authorization = `Bearer ${key}`
@@ -339,7 +339,7 @@ describe('an endpoint with a limit of its own', () => {
       endpoints: [{ endpoint: 'POST /v1/limited', limit: 3, used: 3, remaining: 0 }],
     })
     // Custom limits replace the endpoint's own.
-    await setKeyLimits(hands.worlds.sandbox, key_id, { endpoint_per_minute: 5 })
+    await setKeyLimits(direct.worlds.sandbox, key_id, { endpoint_per_minute: 5 })
     await until(async () => (await usage()).endpoints[0].limit === 5, 1000)
     const more = await times(4, post)
     expect(more.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429])
@@ -347,8 +347,8 @@ describe('an endpoint with a limit of its own', () => {
 
   test('is one more window of the key, after the minute of the headers', () => {
     const limits = limitsOf('standard', none, none)
-    expect(wantsOf(limits, undefined).map(({ name }) => name)).toEqual(['minute', 'day'])
-    expect(wantsOf(limits, limited).map(({ name, limit }) => [name, limit])).toEqual([
+    expect(windowLimitsOf(limits, undefined).map(({ name }) => name)).toEqual(['minute', 'day'])
+    expect(windowLimitsOf(limits, limited).map(({ name, limit }) => [name, limit])).toEqual([
       ['minute', 100],
       ['day', 10_000],
       ['POST /v1/limited', 3],
@@ -360,7 +360,7 @@ describe('an endpoint with a limit of its own', () => {
 async function drain(
   limiters: () => readonly Limiter[],
   subject: string,
-  want: Want,
+  want: WindowLimit,
 ): Promise<{ accepted: number; failed: number }> {
   let accepted = 0
   let failed = 0
@@ -379,12 +379,12 @@ async function drain(
 
 describe('contract §6: with several nodes the windows are exact', () => {
   let database: TestDatabase
-  let hands: ReturnType<typeof openHands>
+  let direct: ReturnType<typeof openDirectAccess>
   beforeAll(async () => {
     database = await createDatabase()
-    hands = openHands(database)
+    direct = openDirectAccess(database)
   })
-  afterAll(() => hands.stop())
+  afterAll(() => direct.stop())
 
   const countOf = async (subject: string) => {
     const rows = await asAdmin(database.url, [
@@ -399,7 +399,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     const two = await startNode(database.url)
     onTestFinished(two.stop)
     const burst = async () => {
-      const { key } = await hands.partner(one.url, { limited: true })
+      const { key } = await direct.partner(one.url, { limited: true })
       const servers = [openApi(one.url, key), openApi(two.url, key)]
       await roomInMinute(8)
       const replies = await times(300, (i) => servers[i % 2]!.get('/v1/usage'))
@@ -445,7 +445,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
   })
 
   test('counts that are under way in the database when a node becomes exclusive are not lost', async () => {
-    const want: Want = { name: 'day', kind: 'day', limit: 10 }
+    const want: WindowLimit = { name: 'day', kind: 'day', limit: 10 }
     const first = await openNode(database, 30)
     const second = await openNode(database, 30)
     for (let i = 0; i < 5; i++) await first.take('key_held', [want])
@@ -466,8 +466,8 @@ describe('contract §6: with several nodes the windows are exact', () => {
   test('a server that starts and stops while another one is busy changes no count', async () => {
     const first = await startNode(database.url)
     onTestFinished(first.stop)
-    const { key, partner_id } = await hands.partner(first.url, { limited: true })
-    await editPartner(hands.shared, partner_id, { per_minute: 10_000, per_day: 1500 })
+    const { key, partner_id } = await direct.partner(first.url, { limited: true })
+    await editPartner(direct.shared, partner_id, { per_minute: 10_000, per_day: 1500 })
     let servers = [openApi(first.url, key)]
     const load = times(15, async (i) => {
       const statuses: number[] = []
@@ -515,7 +515,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
   })
 
   test('the next node waits for the unsaved counts of an exclusive node that lost its lock', async () => {
-    const want: Want = { name: 'day', kind: 'day', limit: 10 }
+    const want: WindowLimit = { name: 'day', kind: 'day', limit: 10 }
     const first = await openNode(database)
     await times(2, () => first.take('key_left', [want]))
     await until(async () => (await countOf('key_left')) === 2, 5000)
@@ -536,7 +536,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
   })
 
   test('shared nodes do not count while a former exclusive node has counts to save', async () => {
-    const want: Want = { name: 'day', kind: 'day', limit: 10 }
+    const want: WindowLimit = { name: 'day', kind: 'day', limit: 10 }
     const [first] = await times(2, () => openNode(database))
     await first!.take('key_marked', [want])
     await asAdmin(database.url, [`INSERT INTO shared.lone_node (node) VALUES ('another')`])
@@ -551,7 +551,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
   test('an exclusive node that is killed loses at most the last second, and the next one starts at once', async () => {
     const killed = await spawnServer(testEnv(database.url))
     onTestFinished(() => killed.kill('SIGKILL'))
-    const { key, api } = await hands.partner(killed.url, { limited: true })
+    const { key, api } = await direct.partner(killed.url, { limited: true })
     await times(30, () => api.get('/v1/usage'))
     await sleep(1200)
     await times(5, () => api.get('/v1/usage'))

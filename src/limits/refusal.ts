@@ -1,5 +1,5 @@
 import { Refusal } from '../core/errors.ts'
-import { LOOKUPS, redeliveryWant } from './wants.ts'
+import { LOOKUPS, redeliveryWindowLimit } from './window-limits.ts'
 import type { Verdict } from './windows.ts'
 
 /** The error for a full window (contract §17.3, §17.15): which window, its limit, and how long to wait. */
@@ -24,7 +24,8 @@ const inWords = (window: RefusedWindow, name: string): string => {
 }
 
 export function tooMany({ name, limit, retry_after_seconds }: NonNullable<Verdict['refused']>): Refusal {
-  if (name === redeliveryWant.name) return new Refusal('too_many_redeliveries', { retry_after_seconds })
+  if (name === redeliveryWindowLimit.name)
+    return new Refusal('too_many_redeliveries', { retry_after_seconds })
   const window = windowOf(name)
   return new Refusal('rate_limit_exceeded', {
     message: `Too many requests: the limit is ${limit} ${inWords(window, name)}. Wait ${retry_after_seconds} s, then go on.`,

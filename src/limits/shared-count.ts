@@ -1,19 +1,19 @@
 import { setImmediate } from 'node:timers/promises'
 import { openBatching } from '../core/batching.ts'
 import { Refusal } from '../core/errors.ts'
-import { Crowded } from '../core/turns.ts'
+import { QueueFull } from '../core/fair-semaphore.ts'
 import { isPassing, sqlState } from '../db/failure.ts'
 import { type Client, openClient, type Seat } from '../db/pool.ts'
 import type { StaleMarks } from './stale-marks.ts'
 import { lockCounters, writeCounters } from './store.ts'
 import {
   byKey,
+  type CountedRequest,
   type Counter,
   counterKey,
-  decide,
+  judgeRequest,
   openBack,
   openCounter,
-  type Request,
   type Verdict,
 } from './windows.ts'
 
@@ -23,7 +23,7 @@ export type SharedCount = {
    * Undefined if a node holds the exclusive lock: this node, or another one that must be asked to share. Rejects with
    * `Uncounted` if nothing was counted, so that the caller may try again.
    */
-  take(request: Request): Promise<Verdict | undefined>
+  take(request: CountedRequest): Promise<Verdict | undefined>
   idle(): Promise<void>
   stop(): Promise<void>
 }
@@ -44,7 +44,10 @@ export function openSharedCount(
   /** Whether the running batch may have been committed. */
   let writing = false
   // Requests of one turn of the event loop form a batch.
-  const batching = openBatching<Request, Verdict | undefined>({ run: judge, gather: () => setImmediate() })
+  const batching = openBatching<CountedRequest, Verdict | undefined>({
+    run: judge,
+    gather: () => setImmediate(),
+  })
 
   async function connected(): Promise<Client> {
     if (client) return client
@@ -65,7 +68,7 @@ export function openSharedCount(
     return new Uncounted('another node has not saved its counts')
   }
 
-  async function judge(asked: readonly Request[]): Promise<readonly Verdict[] | undefined> {
+  async function judge(asked: readonly CountedRequest[]): Promise<readonly Verdict[] | undefined> {
     writing = false
     try {
       return await countAll(await connected(), asked)
@@ -77,7 +80,7 @@ export function openSharedCount(
     }
   }
 
-  async function countAll(db: Client, asked: readonly Request[]): Promise<Verdict[] | undefined> {
+  async function countAll(db: Client, asked: readonly CountedRequest[]): Promise<Verdict[] | undefined> {
     // One time for the whole batch, so that all its requests fall into the same windows.
     const now = Math.max(...asked.map((request) => request.now))
     const requests = asked.map((request) => ({ ...request, now }))
@@ -86,7 +89,7 @@ export function openSharedCount(
     if ('marked' in found) throw await unsavedBy(found.marked)
     const locked = byKey(found.counters)
     const before = new Map([...locked].map(([key, counter]) => [key, counter.count]))
-    const verdicts = requests.map((request) => decide(locked, request))
+    const verdicts = requests.map((request) => judgeRequest(locked, request))
     writing = true
     const changed = [...locked].filter(([key, { count }]) => before.get(key) !== count)
     await writeCounters(
@@ -105,7 +108,7 @@ export function openSharedCount(
   return {
     take: (request) =>
       batching.add(request).catch((error: unknown) => {
-        throw error instanceof Crowded ? new Refusal('service_unavailable') : error
+        throw error instanceof QueueFull ? new Refusal('service_unavailable') : error
       }),
     idle: batching.idle,
     async stop() {
@@ -116,12 +119,15 @@ export function openSharedCount(
 }
 
 /** All windows that the requests are counted in or taken back from. */
-function placesOf(requests: readonly Request[], now: number): Counter[] {
+function placesOf(requests: readonly CountedRequest[], now: number): Counter[] {
   const places = new Map<string, Counter>()
   for (const request of requests) {
-    const { subject, wants } = request
+    const { subject, window_limits } = request
     const counted = openBack(request, now).map((place) => ({ ...place, subject, count: 0 }))
-    for (const counter of [...wants.map((want) => openCounter(subject, want, now)), ...counted])
+    for (const counter of [
+      ...window_limits.map((window_limit) => openCounter(subject, window_limit, now)),
+      ...counted,
+    ])
       places.set(`${counterKey(subject, counter.name)} ${counter.starts_at}`, counter)
   }
   return [...places.values()]

@@ -1,4 +1,4 @@
-import type { GoOn } from '../db/chore.ts'
+import type { ShouldContinue } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 import type { Counter } from './windows.ts'
 
@@ -146,8 +146,8 @@ export async function countersOf(db: Db, subject: string): Promise<Counter[]> {
 const STEP = 1000
 
 /** Deletes windows that ended an hour ago: the hour covers clocks that differ between nodes. */
-export async function forgetWindows(db: Db, goOn: GoOn = () => true): Promise<void> {
-  for (let gone = STEP; gone === STEP && goOn(); ) {
+export async function forgetWindows(db: Db, shouldContinue: ShouldContinue = () => true): Promise<void> {
+  for (let gone = STEP; gone === STEP && shouldContinue(); ) {
     const answer = await db.query(
       `DELETE FROM windows WHERE (subject, name, starts_at) IN (SELECT subject, name, starts_at FROM windows
          WHERE ends_at < clock_timestamp() - interval '1 hour' ORDER BY ends_at LIMIT $1 FOR UPDATE SKIP LOCKED)`,

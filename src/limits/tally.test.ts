@@ -3,7 +3,7 @@ import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/s
 import { openPool, type Pool } from '../db/pool.ts'
 import { countersOf } from './store.ts'
 import { openTally } from './tally.ts'
-import type { Request, Want } from './windows.ts'
+import type { CountedRequest, WindowLimit } from './windows.ts'
 
 let database: TestDatabase
 let pool: Pool
@@ -16,8 +16,8 @@ afterAll(async () => {
   await database.drop()
 })
 
-const day: Want = { name: 'day', kind: 'day', limit: 100 }
-const request = (subject: string): Request => ({ subject, wants: [day], now: Date.now() })
+const day: WindowLimit = { name: 'day', kind: 'day', limit: 100 }
+const request = (subject: string): CountedRequest => ({ subject, window_limits: [day], now: Date.now() })
 const savedOf = async (subject: string) => (await countersOf(pool, subject)).map(({ count }) => count)
 
 test('a count is unsaved until a save succeeds', async () => {

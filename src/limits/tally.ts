@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openBatching } from '../core/batching.ts'
 import type { Pool } from '../db/pool.ts'
 import { openCounters, saveCounters } from './store.ts'
-import { type Counter, counterKey, decide, type Request, type Verdict } from './windows.ts'
+import { type CountedRequest, type Counter, counterKey, judgeRequest, type Verdict } from './windows.ts'
 
 /** The counters in this node's memory: its own counts in exclusive mode, the last state of the database in shared mode. */
 export type Tally = {
   readonly counters: Map<string, Counter>
   /** Counts in memory only, until the next save. */
-  count(request: Request): Verdict
+  count(request: CountedRequest): Verdict
   hasUnsaved(): boolean
   save(): Promise<void>
   /** After the connection was lost: retries for `within_ms`, so that the next node to count finds these counts. */
@@ -46,9 +46,9 @@ export function openTally(pool: Pool): Tally {
   return {
     counters,
     count(request) {
-      const verdict = decide(counters, request)
+      const verdict = judgeRequest(counters, request)
       if (!verdict.refused)
-        for (const { name } of request.wants) unsaved.add(counterKey(request.subject, name))
+        for (const { name } of request.window_limits) unsaved.add(counterKey(request.subject, name))
       return verdict
     },
     hasUnsaved: () => unsaved.size > 0,

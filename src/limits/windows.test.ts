@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  type CountedRequest,
   type Counter,
   counterKey,
-  decide,
+  judgeRequest,
   openCounter,
-  type Request,
   type Verdict,
-  type Want,
+  type WindowLimit,
   windowEnd,
   windowOf,
   windowStart,
@@ -17,9 +17,13 @@ const MINUTE = 60_000
 const DAY = 86_400_000
 const noon = Date.UTC(2026, 10, 15, 12)
 
-const minute = (limit: number, name = 'minute'): Want => ({ name, kind: 'minute', limit })
-const day = (limit: number): Want => ({ name: 'day', kind: 'day', limit })
-const request = (now: number, wants: readonly Want[], subject = 'key_1'): Request => ({ subject, wants, now })
+const minute = (limit: number, name = 'minute'): WindowLimit => ({ name, kind: 'minute', limit })
+const day = (limit: number): WindowLimit => ({ name: 'day', kind: 'day', limit })
+const request = (now: number, window_limits: readonly WindowLimit[], subject = 'key_1'): CountedRequest => ({
+  subject,
+  window_limits,
+  now,
+})
 
 /** Requests in order of time, each with a minute window, and perhaps a day and an endpoint's window. */
 const limit = fc.integer({ min: 1, max: 6 })
@@ -44,14 +48,14 @@ const traffic = fc
   })
   .map(({ start, requests, ...limits }) => {
     let now = start
-    return requests.map(({ after, subject, counts }): Request => {
+    return requests.map(({ after, subject, counts }): CountedRequest => {
       now += after
-      const wants = [
+      const window_limits = [
         minute(limits.minute),
         ...(counts.includes('day') ? [day(limits.day)] : []),
         ...(counts.includes('endpoint') ? [minute(limits.endpoint, 'POST /v1/quotes')] : []),
       ]
-      return { subject, wants, now }
+      return { subject, window_limits, now }
     })
   })
 
@@ -59,16 +63,16 @@ const copy = (counters: ReadonlyMap<string, Counter>) =>
   new Map([...counters].map(([key, counter]) => [key, { ...counter }]))
 
 /** The counts in the current window of each want. */
-const counted = (counters: ReadonlyMap<string, Counter>, { subject, wants, now }: Request) =>
-  wants.map((want) => {
+const counted = (counters: ReadonlyMap<string, Counter>, { subject, window_limits, now }: CountedRequest) =>
+  window_limits.map((want) => {
     const counter = counters.get(counterKey(subject, want.name))
     return counter?.starts_at === windowStart(want.kind, now) ? counter.count : 0
   })
 
 function replay(
-  requests: readonly Request[],
+  requests: readonly CountedRequest[],
   check: (step: {
-    request: Request
+    request: CountedRequest
     verdict: Verdict
     before: Map<string, Counter>
     after: Map<string, Counter>
@@ -77,7 +81,7 @@ function replay(
   const counters = new Map<string, Counter>()
   for (const one of requests) {
     const before = copy(counters)
-    const verdict = decide(counters, one)
+    const verdict = judgeRequest(counters, one)
     check({ request: one, verdict, before, after: copy(counters) })
   }
 }
@@ -87,8 +91,8 @@ describe('for any requests at any times', () => {
     fc.assert(
       fc.property(traffic, (requests) => {
         const accepted = new Map<string, number>()
-        replay(requests, ({ request: { subject, wants, now }, verdict }) => {
-          const places = wants.map((want) => ({
+        replay(requests, ({ request: { subject, window_limits, now }, verdict }) => {
+          const places = window_limits.map((want) => ({
             want,
             name: `${subject} ${want.name} ${windowStart(want.kind, now)}`,
           }))
@@ -107,7 +111,7 @@ describe('for any requests at any times', () => {
         replay(requests, ({ request, verdict, before, after }) => {
           if (verdict.refused) return expect(after).toEqual(before)
           expect(counted(after, request)).toEqual(counted(before, request).map((count) => count + 1))
-          const touched = request.wants.map((want) => counterKey(request.subject, want.name))
+          const touched = request.window_limits.map((want) => counterKey(request.subject, want.name))
           for (const [key, counter] of before)
             if (!touched.includes(key)) expect(after.get(key)).toEqual(counter)
         })
@@ -119,9 +123,9 @@ describe('for any requests at any times', () => {
     fc.assert(
       fc.property(traffic, (requests) => {
         replay(requests, ({ request, verdict, before }) => {
-          const { wants, now } = request
+          const { window_limits, now } = request
           const counts = counted(before, request)
-          const full = wants.filter((want, i) => counts[i]! >= want.limit)
+          const full = window_limits.filter((want, i) => counts[i]! >= want.limit)
           const waits = full.map((want) => Math.ceil((windowEnd(want.kind, now) - now) / 1000))
           expect(verdict.refused?.retry_after_seconds).toBe(waits.length > 0 ? Math.max(...waits) : undefined)
           if (!verdict.refused) return
@@ -143,7 +147,7 @@ describe('for any requests at any times', () => {
       fc.property(traffic, (requests) => {
         replay(requests, ({ request, verdict, after }) => {
           const { limit, remaining, resets_at } = verdict.window
-          expect(limit).toBe(request.wants[0]!.limit)
+          expect(limit).toBe(request.window_limits[0]!.limit)
           expect(remaining).toBe(limit - counted(after, request)[0]!)
           expect(remaining).toBeGreaterThanOrEqual(0)
           expect(resets_at * 1000).toBeGreaterThan(request.now)
@@ -166,39 +170,39 @@ test('windows are whole minutes and whole UTC days', () => {
 
 test('in the last millisecond of a minute Retry-After is one second', () => {
   const counters = new Map<string, Counter>()
-  decide(counters, request(noon, [minute(1)]))
-  expect(decide(counters, request(noon + MINUTE - 1, [minute(1)])).refused?.retry_after_seconds).toBe(1)
-  expect(decide(counters, request(noon + MINUTE, [minute(1)])).refused).toBeUndefined()
+  judgeRequest(counters, request(noon, [minute(1)]))
+  expect(judgeRequest(counters, request(noon + MINUTE - 1, [minute(1)])).refused?.retry_after_seconds).toBe(1)
+  expect(judgeRequest(counters, request(noon + MINUTE, [minute(1)])).refused).toBeUndefined()
 })
 
 test('a limit lowered below what was used leaves nothing, and a raised one admits again', () => {
   const counters = new Map<string, Counter>()
-  for (let i = 0; i < 5; i++) decide(counters, request(noon, [minute(5)]))
-  const lowered = decide(counters, request(noon, [minute(2)]))
+  for (let i = 0; i < 5; i++) judgeRequest(counters, request(noon, [minute(5)]))
+  const lowered = judgeRequest(counters, request(noon, [minute(2)]))
   expect(lowered.window.remaining).toBe(0)
   expect(lowered.refused).toMatchObject({ limit: 2 })
-  expect(decide(counters, request(noon, [minute(7)])).window.remaining).toBe(1)
+  expect(judgeRequest(counters, request(noon, [minute(7)])).window.remaining).toBe(1)
 })
 
 test('a full day keeps refusing in every new minute, and the refusal names the day', () => {
   const counters = new Map<string, Counter>()
-  const wants = [minute(1), day(2)]
-  decide(counters, request(noon, wants))
-  decide(counters, request(noon + MINUTE, wants))
-  const third = decide(counters, request(noon + 2 * MINUTE, wants))
+  const window_limits = [minute(1), day(2)]
+  judgeRequest(counters, request(noon, window_limits))
+  judgeRequest(counters, request(noon + MINUTE, window_limits))
+  const third = judgeRequest(counters, request(noon + 2 * MINUTE, window_limits))
   expect(third.refused).toEqual({ name: 'day', limit: 2, retry_after_seconds: 12 * 3600 - 120 })
   expect(third.window.remaining).toBe(1)
-  expect(decide(counters, request(noon + DAY / 2, wants)).refused).toBeUndefined()
+  expect(judgeRequest(counters, request(noon + DAY / 2, window_limits)).refused).toBeUndefined()
 })
 
 test('when minute and day are both full the longer wait is reported, in either order', () => {
-  for (const wants of [
+  for (const window_limits of [
     [minute(1), day(1)],
     [day(1), minute(1)],
   ]) {
     const counters = new Map<string, Counter>()
-    decide(counters, request(noon, wants))
-    const { refused } = decide(counters, request(noon + 1, wants))
+    judgeRequest(counters, request(noon, window_limits))
+    const { refused } = judgeRequest(counters, request(noon + 1, window_limits))
     expect(refused).toEqual({ name: 'day', limit: 1, retry_after_seconds: 12 * 3600 })
   }
 })

@@ -5,8 +5,8 @@ export type WindowKind = 'minute' | 'day'
 
 const LENGTH_MS: Readonly<Record<WindowKind, number>> = { minute: 60_000, day: 86_400_000 }
 
-/** A window that a request must fit into. The first want of a request goes into the headers. */
-export type Want = { readonly name: string; readonly kind: WindowKind; readonly limit: number }
+/** A window that a request must fit into. The first window_limit of a request goes into the headers. */
+export type WindowLimit = { readonly name: string; readonly kind: WindowKind; readonly limit: number }
 
 export type Counter = {
   readonly subject: string
@@ -27,16 +27,16 @@ export type Verdict = {
   readonly refused?: { readonly name: string; readonly limit: number; readonly retry_after_seconds: number }
 }
 
-export type Request = {
+export type CountedRequest = {
   readonly subject: string
-  readonly wants: readonly Want[]
+  readonly window_limits: readonly WindowLimit[]
   /** Earlier counts of the same request, taken back if it is refused now: a refusal consumes nothing. */
   readonly back?: readonly Counted[] | undefined
   readonly now: number
 }
 
 /** The counts that can be taken back: those in windows that have not ended. */
-export const openBack = ({ back = [] }: Request, now: number): readonly Counted[] =>
+export const openBack = ({ back = [] }: CountedRequest, now: number): readonly Counted[] =>
   back.filter(({ ends_at }) => ends_at > now)
 
 export const windowStart = (kind: WindowKind, now: number): number => now - (now % LENGTH_MS[kind])
@@ -54,39 +54,39 @@ export const byKey = (counters: readonly Counter[]): Map<string, Counter> =>
 function current(
   counters: ReadonlyMap<string, Counter>,
   subject: string,
-  want: Want,
+  window_limit: WindowLimit,
   now: number,
 ): Counter | undefined {
-  const counter = counters.get(counterKey(subject, want.name))
-  return counter?.starts_at === windowStart(want.kind, now) ? counter : undefined
+  const counter = counters.get(counterKey(subject, window_limit.name))
+  return counter?.starts_at === windowStart(window_limit.kind, now) ? counter : undefined
 }
 
-export function openCounter(subject: string, want: Want, now: number): Counter {
+export function openCounter(subject: string, window_limit: WindowLimit, now: number): Counter {
   return {
     subject,
-    name: want.name,
-    starts_at: windowStart(want.kind, now),
-    ends_at: windowEnd(want.kind, now),
+    name: window_limit.name,
+    starts_at: windowStart(window_limit.kind, now),
+    ends_at: windowEnd(window_limit.kind, now),
     count: 0,
   }
 }
 
 export function windowOf(
   counters: ReadonlyMap<string, Counter>,
-  { subject, wants, now }: Request,
+  { subject, window_limits, now }: CountedRequest,
 ): WindowState {
-  return stateOf(wants[0]!, current(counters, subject, wants[0]!, now)?.count ?? 0, now)
+  return stateOf(window_limits[0]!, current(counters, subject, window_limits[0]!, now)?.count ?? 0, now)
 }
 
-function stateOf(want: Want, count: number, now: number): WindowState {
+function stateOf(window_limit: WindowLimit, count: number, now: number): WindowState {
   return {
-    limit: want.limit,
-    remaining: Math.max(0, want.limit - count),
-    resets_at: windowEnd(want.kind, now) / 1000,
+    limit: window_limit.limit,
+    remaining: Math.max(0, window_limit.limit - count),
+    resets_at: windowEnd(window_limit.kind, now) / 1000,
   }
 }
 
-function takeBack(counters: ReadonlyMap<string, Counter>, request: Request): void {
+function takeBack(counters: ReadonlyMap<string, Counter>, request: CountedRequest): void {
   for (const { name, starts_at } of openBack(request, request.now)) {
     const counter = counters.get(counterKey(request.subject, name))
     if (counter?.starts_at === starts_at && counter.count > 0) counter.count--
@@ -94,19 +94,22 @@ function takeBack(counters: ReadonlyMap<string, Counter>, request: Request): voi
 }
 
 /** Counts the request in all of its windows, or in none. Of several full windows, the one with the longest wait is reported. */
-export function decide(counters: Map<string, Counter>, request: Request): Verdict {
-  const { subject, wants, now } = request
-  const open = wants.map((want) => current(counters, subject, want, now) ?? openCounter(subject, want, now))
-  const full = wants
-    .map((want, i) => ({ want, counter: open[i]! }))
-    .filter(({ want, counter }) => counter.count >= want.limit)
+export function judgeRequest(counters: Map<string, Counter>, request: CountedRequest): Verdict {
+  const { subject, window_limits, now } = request
+  const open = window_limits.map(
+    (window_limit) =>
+      current(counters, subject, window_limit, now) ?? openCounter(subject, window_limit, now),
+  )
+  const full = window_limits
+    .map((window_limit, i) => ({ window_limit, counter: open[i]! }))
+    .filter(({ window_limit, counter }) => counter.count >= window_limit.limit)
     .sort((a, b) => b.counter.ends_at - a.counter.ends_at)[0]
   if (full) {
     takeBack(counters, request)
     const retry_after_seconds = Math.max(1, Math.ceil((full.counter.ends_at - now) / 1000))
     return {
       window: windowOf(counters, request),
-      refused: { name: full.want.name, limit: full.want.limit, retry_after_seconds },
+      refused: { name: full.window_limit.name, limit: full.window_limit.limit, retry_after_seconds },
     }
   }
   for (const counter of open) {
@@ -114,5 +117,5 @@ export function decide(counters: Map<string, Counter>, request: Request): Verdic
     counters.set(counterKey(subject, counter.name), counter)
   }
   const counted = open.map(({ name, starts_at, ends_at }) => ({ name, starts_at, ends_at }))
-  return { window: stateOf(wants[0]!, open[0]!.count, now), counted }
+  return { window: stateOf(window_limits[0]!, open[0]!.count, now), counted }
 }

@@ -11,9 +11,9 @@ export type Closing = {
 }
 
 /** How often a stop logs what it waits for. */
-const TELL_MS = 2000
+const REPORT_MS = 2000
 
-export function openClosing(log: Logger, tell_ms = TELL_MS): Closing {
+export function openClosing(log: Logger, tell_ms = REPORT_MS): Closing {
   const steps: Readonly<Record<string, () => Promise<unknown>>>[] = []
   const awaited = new Set<string>()
 

@@ -56,9 +56,9 @@ async function bringUpToDate(
   { config, log, signal }: DatabaseOptions,
 ): Promise<void> {
   const migrates = config.migrate || database.embedded
-  const knock = () =>
+  const openOnce = () =>
     migrates ? openOwner(database.url, 'trilho start') : openClient(seats('shared', 'trilho start'))
-  await awaitPrimary(knock, { log, signal, give_up_ms: config.start_wait_ms })
+  await awaitPrimary(openOnce, { log, signal, give_up_ms: config.start_wait_ms })
   const check = (reached: Reached) => checkKey(reached, sealer, log)
   if (!migrates) {
     await assertMigrated(seats)

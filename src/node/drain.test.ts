@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openApi } from '../../test/support/api.ts'
 import { signedIn } from '../../test/support/console.ts'
 import { createDatabase } from '../../test/support/database.ts'
-import { openHands, spawnServer, testEnv } from '../../test/support/service.ts'
+import { openDirectAccess, spawnServer, testEnv } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
 import { readConfig } from './config.ts'
 import { startService } from './serve.ts'
@@ -39,10 +39,10 @@ async function openSocket(url: string) {
 }
 
 async function startDraining() {
-  const hands = openHands(await createDatabase())
+  const direct = openDirectAccess(await createDatabase())
   const hurry = new AbortController()
   const service = await startService({
-    config: readConfig(testEnv(hands.database.url, { DRAIN_MS })),
+    config: readConfig(testEnv(direct.database.url, { DRAIN_MS })),
     print: () => {},
     onFatal: (error) => {
       throw error
@@ -54,14 +54,14 @@ async function startDraining() {
   onTestFinished(async () => {
     hurry.abort('end of the test')
     await stop()
-    await hands.stop()
+    await direct.stop()
   })
-  return { hands, url: service.url, hurry, stop }
+  return { direct, url: service.url, hurry, stop }
 }
 
 test('contract §17.16: a node that drains answers 503 on /readyz and serves on, over old and new connections', async () => {
-  const { hands, url, hurry, stop } = await startDraining()
-  const { key } = await hands.partner(url)
+  const { direct, url, hurry, stop } = await startDraining()
+  const { key } = await direct.partner(url)
   const [idle, pipelining, silent] = [await openSocket(url), await openSocket(url), await openSocket(url)]
   idle.send('/healthz')
   await idle.until(1)
@@ -92,9 +92,9 @@ test('contract §17.16: a node that drains answers 503 on /readyz and serves on,
 })
 
 test('a drain ends long polls and streams of hints at once, and lets a poll that comes later wait for a second only', async () => {
-  const { hands, url, stop } = await startDraining()
-  const { api, partner_id } = await hands.partner(url)
-  const { cookie } = await signedIn({ ...hands, url }, { partner_id, role: 'owner' })
+  const { direct, url, stop } = await startDraining()
+  const { api, partner_id } = await direct.partner(url)
+  const { cookie } = await signedIn({ ...direct, url }, { partner_id, role: 'owner' })
   const stream = await fetch(`${url}/console/api/sandbox/stream`, { headers: { cookie: cookie! } })
   expect(stream.status).toBe(200)
   const poll = api.get('/v1/events?after=now&wait=30')

@@ -72,7 +72,7 @@ export type GaugeName = keyof typeof declared
 
 export type Sample = readonly [gauge: GaugeName, labels: Readonly<Record<string, string>>, value: number]
 
-export type Question = {
+export type MetricQuery = {
   readonly name: string
   /** The environment of a world, or a name for the node itself. */
   readonly environment: string
@@ -82,19 +82,22 @@ export type Question = {
 /** For one query. Prometheus gives up after ten seconds, and then has no sample at all. */
 const ANSWER_MS = 2000
 
-export function openQuestions(registry: Registry): (question: Question) => void {
+export function openMetricQueries(registry: Registry): (question: MetricQuery) => void {
   const questions: (() => Promise<readonly Sample[]>)[] = []
   const gauges = new Map<string, Gauge>()
   for (const [name, { help, labels }] of Object.entries(declared))
-    gauges.set(name, new Gauge({ name, help, labelNames: [...labels], registers: [registry], collect: look }))
+    gauges.set(
+      name,
+      new Gauge({ name, help, labelNames: [...labels], registers: [registry], collect: refresh }),
+    )
 
-  let looking: Promise<void> | undefined
+  let refreshing: Promise<void> | undefined
   /** All gauges are collected at once: one round of queries serves them all. */
-  function look(): Promise<void> {
-    looking ??= fill().finally(() => {
-      looking = undefined
+  function refresh(): Promise<void> {
+    refreshing ??= fill().finally(() => {
+      refreshing = undefined
     })
-    return looking
+    return refreshing
   }
   async function fill(): Promise<void> {
     const answers = await Promise.all(questions.map((ask) => ask()))
@@ -105,7 +108,7 @@ export function openQuestions(registry: Registry): (question: Question) => void 
 }
 
 /** Waits ANSWER_MS at most. While a query is still running, it is not started a second time. */
-function patient({ name, environment, ask }: Question): () => Promise<readonly Sample[]> {
+function patient({ name, environment, ask }: MetricQuery): () => Promise<readonly Sample[]> {
   let open: Promise<readonly Sample[]> | undefined
   const missing = (value: number): Sample => [
     'trilho_figures_missing',

@@ -5,7 +5,7 @@ import { expireProposals } from '../control/operator/proposals.ts'
 import { noteStuck } from '../control/operator/stuck.ts'
 import { type Chore, type ChoreOutcome, openChore } from '../db/chore.ts'
 import type { Db, Pool } from '../db/pool.ts'
-import type { Place } from '../db/sealing.ts'
+import type { StoragePlace } from '../db/sealing.ts'
 import { forgetForms } from '../doors/console-api/store.ts'
 import { forgetClaims, forgetCommits } from '../ledger/retention.ts'
 import { forgetWindows } from '../limits/store.ts'
@@ -32,7 +32,7 @@ import { type Role, runsWorkers } from './role.ts'
 const CLOCK_MS = 30_000
 const STUCK_MS = 30_000
 const EXPIRE_MS = 60_000
-const TELL_MS = 60_000
+const NEWEST_LINE_MS = 60_000
 const PROOF_DAYS = 365
 const A_DAY_MS = 24 * 3_600_000
 
@@ -69,12 +69,18 @@ export function choresOf(parts: Parts): Placed[] {
 }
 
 /** Chores that write to the log of operators' acts, or read it. */
-function choresOfLog(environment: Place, pool: Pool, { office, log }: Parts): Placed[] {
+function choresOfLog(environment: StoragePlace, pool: Pool, { office, log }: Parts): Placed[] {
   const expire = async (db: Db) =>
     expireProposals({ db: pool }, await office.log.pen(environment, { kind: 'service' }), db)
   return [
     { name: 'expire proposals', work: expire, environment, pool, every_ms: EXPIRE_MS },
-    { name: 'tell of acts', work: tellOf(environment, log), environment, pool, every_ms: TELL_MS },
+    {
+      name: 'tell of acts',
+      work: logNewestLine(environment, log),
+      environment,
+      pool,
+      every_ms: NEWEST_LINE_MS,
+    },
   ]
 }
 
@@ -87,44 +93,49 @@ function choresIn(world: World, retention: Config['retention']): Placed[] {
     { name: 'note what is stuck', work: (db) => noteStuck(world, db), ...inWorld, every_ms: STUCK_MS },
     { name: 'forget commits', work: forgetCommits, ...inWorld },
     { name: 'forget forms', work: forgetForms, ...inWorld },
-    { name: 'forget claims', work: (db, goOn) => forgetClaims(db, clock.now(), goOn), ...inWorld },
+    {
+      name: 'forget claims',
+      work: (db, shouldContinue) => forgetClaims(db, clock.now(), shouldContinue),
+      ...inWorld,
+    },
     {
       name: 'forget quotes',
-      work: (db, goOn) => forgetQuotes(db, daysAgo(quote_days), goOn),
+      work: (db, shouldContinue) => forgetQuotes(db, daysAgo(quote_days), shouldContinue),
       ...inWorld,
     },
     {
       name: 'forget requests',
-      work: (db, goOn) => forgetRequests(db, daysAgo(request_days), goOn),
+      work: (db, shouldContinue) => forgetRequests(db, daysAgo(request_days), shouldContinue),
       ...inWorld,
     },
     {
       name: 'forget steps',
-      work: (db, goOn) => forgetSteps(db, daysAgo(event_days), goOn),
+      work: (db, shouldContinue) => forgetSteps(db, daysAgo(event_days), shouldContinue),
       ...inWorld,
     },
     { name: 'forget sums', work: (db) => forgetSums(db, clock.now()), ...inWorld },
     { name: 'forget proofs', work: (db) => forgetProofs(db, daysAgo(PROOF_DAYS)), ...inWorld },
     {
       name: 'forget deliveries',
-      work: (db, goOn) => forgetDeliveries(db, daysAgo(delivery_days), goOn),
+      work: (db, shouldContinue) => forgetDeliveries(db, daysAgo(delivery_days), shouldContinue),
       ...inWorld,
     },
     {
       name: 'forget events',
-      work: (db, goOn) => forgetEvents(db, daysAgo(event_days), goOn),
+      work: (db, shouldContinue) => forgetEvents(db, daysAgo(event_days), shouldContinue),
       ...inWorld,
     },
   ]
 }
 
 /** Logs the newest line of the log of acts whenever it changes: lines that are in another system cannot be removed unnoticed. */
-function tellOf(environment: Place, log: Logger): (db: Db) => Promise<void> {
-  let told = 0n
+function logNewestLine(environment: StoragePlace, log: Logger): (db: Db) => Promise<void> {
+  let logged_seq = 0n
   return async (db) => {
     const { seq, hash } = await readHead(db)
-    if (seq !== told) log.info({ environment, seq: seq.toString(), hash }, 'acts: newest line of the log')
-    told = seq
+    if (seq !== logged_seq)
+      log.info({ environment, seq: seq.toString(), hash }, 'acts: newest line of the log')
+    logged_seq = seq
   }
 }
 

@@ -12,7 +12,7 @@ type Line = {
 
 export function textLines(destination: DestinationStream, options: { colour: boolean }): DestinationStream {
   const paint = options.colour ? inColour : plain
-  return { write: (json) => destination.write(renderLine(JSON.parse(json), paint)) }
+  return { write: (json) => destination.write(renderLogLine(JSON.parse(json), paint)) }
 }
 
 type Tone = 'dim' | 'red' | 'yellow' | 'green'
@@ -22,28 +22,28 @@ const codes: Readonly<Record<Tone, number>> = { dim: 2, red: 31, yellow: 33, gre
 const inColour: Paint = (tone, text) => (text === '' ? '' : `\x1b[${codes[tone]}m${text}\x1b[0m`)
 const plain: Paint = (_, text) => text
 
-export function renderLine({ level, time, msg = '', err, ...fields }: Line, paint: Paint = plain): string {
-  const told = msg === 'request' ? requestOf(fields, paint) : messageOf(msg, fields, paint)
+export function renderLogLine({ level, time, msg = '', err, ...fields }: Line, paint: Paint = plain): string {
+  const text = msg === 'request' ? requestOf(fields, paint) : messageOf(msg, fields, paint)
   const trouble = err ? `\n${indent(describe(err))}` : ''
-  return `${paint('dim', clockOf(time))} ${levelOf(level, paint)} ${told}${trouble}\n`
+  return `${paint('dim', clockOf(time))} ${levelOf(level, paint)} ${text}${trouble}\n`
 }
 
 function requestOf(fields: Readonly<Record<string, unknown>>, paint: Paint): string {
   const { method, route, status, error_code, ms, object_id, key_id, request_id } = fields
   const tone = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green'
-  const outcome = [status, error_code].filter(isTold).map(cleaned).join(' ')
-  const rest = [`${ms} ms`, object_id, key_id, request_id].filter(isTold).map(cleaned).join('  ')
+  const outcome = [status, error_code].filter(isGiven).map(cleaned).join(' ')
+  const rest = [`${ms} ms`, object_id, key_id, request_id].filter(isGiven).map(cleaned).join('  ')
   return `${cleaned(method)} ${cleaned(route)} ${paint(tone, outcome)}  ${paint('dim', rest)}`
 }
 
 function messageOf(msg: string, fields: Readonly<Record<string, unknown>>, paint: Paint): string {
   const pairs = Object.entries(fields)
-    .filter(([, value]) => isTold(value))
+    .filter(([, value]) => isGiven(value))
     .map(([name, value]) => `${name}=${shown(value)}`)
   return [cleaned(msg), ...(pairs.length > 0 ? [paint('dim', pairs.join(' '))] : [])].join('  ')
 }
 
-const isTold = (value: unknown) => value !== undefined && value !== null
+const isGiven = (value: unknown) => value !== undefined && value !== null
 
 /** Longer values are truncated, to keep lines readable. */
 const SHOWN_MAX = 120
@@ -78,7 +78,7 @@ function levelOf(level: number, paint: Paint): string {
 }
 
 function describe({ type, message, stack, cause, errors, code }: ReportedError): string {
-  const head = `${stack ?? `${type}: ${message}`}${isTold(code) ? `  (${code})` : ''}`
+  const head = `${stack ?? `${type}: ${message}`}${isGiven(code) ? `  (${code})` : ''}`
   const others = [...(cause ? [cause] : []), ...(errors ?? [])].map((one) => `caused by ${describe(one)}`)
   return [head, ...others].join('\n')
 }

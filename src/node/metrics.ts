@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Environment } from '../core/environment.ts'
 import type { ChoreOutcome } from '../db/chore.ts'
-import { openQuestions, type Question } from './gauges.ts'
+import { type MetricQuery, openMetricQueries } from './gauges.ts'
 import type { Role } from './role.ts'
 import { version } from './version.ts'
 
@@ -20,7 +20,7 @@ export type Metrics = {
   /** A chore ran. The environment is that of a world, or `shared`. */
   kept(environment: string, chore: string, outcome: ChoreOutcome): void
   /** Adds a query that runs whenever the metrics are read. */
-  watch(question: Question): void
+  watch(question: MetricQuery): void
 }
 
 export function createMetrics({ role }: { readonly role: Role }): Metrics {
@@ -45,7 +45,7 @@ export function createMetrics({ role }: { readonly role: Role }): Metrics {
     unlogged: (environment, reason, count) => unlogged.inc({ environment, reason }, count),
     stepsLost: (environment, count) => stepsLost.inc({ environment }, count),
     kept: (environment, chore, outcome) => chores.inc({ environment, chore, outcome }),
-    watch: openQuestions(registry),
+    watch: openMetricQueries(registry),
     answered: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
     committed(environment, batch) {
       commands.inc({ environment }, batch.commands)

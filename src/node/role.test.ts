@@ -5,7 +5,7 @@ import { scrape } from '../../test/support/metrics.ts'
 import { startNode } from '../../test/support/node.ts'
 import { openReceiver } from '../../test/support/receiver.ts'
 import {
-  openHands,
+  openDirectAccess,
   someCpf,
   spawnServer,
   startTestService,
@@ -159,16 +159,16 @@ test(
 test(
   'whichever of the two is killed, what was accepted comes to its end and is told',
   async () => {
-    const hands = openHands(await createDatabase())
+    const direct = openDirectAccess(await createDatabase())
     const start = (ROLE: string) =>
-      spawnServer(testEnv(hands.database.url, { ...env, LEASE_MS: '1500', ROLE }))
+      spawnServer(testEnv(direct.database.url, { ...env, LEASE_MS: '1500', ROLE }))
     const started = [await start('api'), await start('worker')]
     onTestFinished(async () => {
       for (const { kill } of started) await kill('SIGKILL')
-      await hands.stop()
+      await direct.stop()
     })
     const [first, second] = started
-    const { api, key } = await hands.partner(first!.url)
+    const { api, key } = await direct.partner(first!.url)
     const customer_id = await customerWith(api)
     const receiver = await receiverOf(api, 'pix.payout.completed')
     const left = await pay(api, customer_id, 'timeout@sandbox.test')
@@ -188,7 +188,7 @@ test(
     started.push(await start('api'))
     const again = openApi(started.at(-1)!.url, key)
     for (const id of ids) expect((await again.get(`/v1/pix/payouts/${id}`)).json.status).toBe('completed')
-    expect((await hands.audit()).sandbox.findings).toEqual([])
+    expect((await direct.audit()).sandbox.findings).toEqual([])
   },
   TIMEOUT_MS,
 )

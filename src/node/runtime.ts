@@ -15,8 +15,8 @@ import { eventLogSource } from '../records/events/log-store.ts'
 import { requestLogSource } from '../records/requests/store.ts'
 import { openStepRecorder, type StepRecorder } from '../records/steps/recorder.ts'
 import { isAllowedAddress } from '../webhooks/address.ts'
+import { dnsResolver, type Egress, openEgress } from '../webhooks/egress.ts'
 import type { Webhooks } from '../webhooks/endpoints.ts'
-import { dnsResolver, type Outside, openOutside } from '../webhooks/outside.ts'
 import { listenForWakeUps, openRemoteWorker } from '../webhooks/remote-worker.ts'
 import { openWebhookWorker, type WebhookWorker } from '../webhooks/worker.ts'
 import type { World } from '../world.ts'
@@ -62,13 +62,13 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
   const { opened, config, closing } = options
   const { allow_private, denied, timeout_ms, dns } = config.webhooks
   const reach = { allow_private, denied }
-  const outside = openOutside({
+  const egress = openEgress({
     resolve: dnsResolver({ servers: dns, allow_private }),
     allows: (address) => isAllowedAddress(address, reach),
     connect_ms: timeout_ms,
   })
-  closing.add({ 'connections to receivers of webhooks': outside.stop })
-  const parts = { ...options, reach, outside }
+  closing.add({ 'connections to receivers of webhooks': egress.stop })
+  const parts = { ...options, reach, egress }
   const runtimes: Runtimes = {
     production: openRuntime(opened.worlds.production, parts),
     sandbox: openRuntime(opened.worlds.sandbox, parts),
@@ -87,7 +87,7 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
   return runtimes
 }
 
-type Parts = RuntimeOptions & Pick<Webhooks, 'reach'> & { readonly outside: Outside }
+type Parts = RuntimeOptions & Pick<Webhooks, 'reach'> & { readonly egress: Egress }
 
 function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runtime<E> {
   const { opened, activityHints, config, sealer, metrics, log, reach } = parts
@@ -95,16 +95,16 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
   const works = runsWorkers(config.role)
   const newEvents = openLogPoller(eventLogSource(world.db), log)
   const worker = works ? openDeliveries(world, parts) : openRemoteWorker(world, log)
-  const tellOfEvents = () => {
+  const wakeEventReaders = () => {
     newEvents.wake()
     worker.wake()
   }
   opened.onBatch(world.environment, (batch) => {
     metrics.committed(world.environment, batch)
-    tellOfEvents()
+    wakeEventReaders()
     activityHints.mark(world.environment)
   })
-  opened.onTold(world.environment, tellOfEvents)
+  opened.onEventsCommitted(world.environment, wakeEventReaders)
   const { environment } = world
   const steps = openStepRecorder(world, { log, onLost: (count) => metrics.stepsLost(environment, count) })
   return {
@@ -127,10 +127,10 @@ function openAudit(world: World, { office, config, log }: Parts): AuditWorker {
 }
 
 function openDeliveries(world: World, parts: Parts): WebhookWorker {
-  const { outside, sealer, log, metrics, config } = parts
+  const { egress, sealer, log, metrics, config } = parts
   const { timeout_ms, per_second, retry_ms } = config.webhooks
   return openWebhookWorker(world, {
-    outside,
+    egress,
     sealer,
     log,
     timeout_ms,
@@ -151,7 +151,7 @@ export function drainWaiting(runtimes: Runtimes): void {
 }
 
 /** Answers long polls now, and stops polling. */
-export async function letWaitingGo(runtimes: Runtimes): Promise<void> {
+export async function answerWaiting(runtimes: Runtimes): Promise<void> {
   await Promise.all(pollersOf(runtimes).map((poller) => poller.stop()))
 }
 

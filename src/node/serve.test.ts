@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDatabase } from '../../test/support/database.ts'
-import { openHands, someCpf, spawnServer, testEnv } from '../../test/support/service.ts'
+import { openDirectAccess, someCpf, spawnServer, testEnv } from '../../test/support/service.ts'
 import { until } from '../../test/support/wait.ts'
 
 test('the log of a node says what is missing, the outcome of each request, and how it stops', async () => {
-  const hands = openHands(await createDatabase())
-  const server = await spawnServer(testEnv(hands.database.url, { LOG_LEVEL: 'info' }))
+  const direct = openDirectAccess(await createDatabase())
+  const server = await spawnServer(testEnv(direct.database.url, { LOG_LEVEL: 'info' }))
   onTestFinished(async () => {
     await server.kill('SIGKILL')
-    await hands.stop()
+    await direct.stop()
   })
-  const { api } = await hands.partner(server.url)
+  const { api } = await direct.partner(server.url)
   const made = await api.post('/v1/customers', { name: 'Ana', document: someCpf() })
   const missing = await api.get('/v1/customers/cus_00000000000000000000000000')
   // Earlier events must be in the log already, or they would end the long poll.

@@ -13,16 +13,16 @@ import type { Config } from './config.ts'
 import { type OpenDatabase, openDatabase } from './database.ts'
 import { createDemo, showDemo } from './demo.ts'
 import { drain, drainMsOf } from './drain.ts'
-import { questionsOf, questionsOfLog, questionsOfNode } from './figures.ts'
 import { openFront } from './front.ts'
 import { openHousekeeping } from './housekeeping.ts'
 import { openHttp } from './http.ts'
 import { createLog } from './log.ts'
+import { logMetricQueries, nodeMetricQueries, worldMetricQueries } from './metric-queries.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from './pools.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
-import { drainWaiting, letWaitingGo, openRuntimes } from './runtime.ts'
+import { answerWaiting, drainWaiting, openRuntimes } from './runtime.ts'
 import { type OpenWorlds, openWorlds } from './worlds.ts'
 
 /** The composition root: config → database → two worlds → what runs in them → HTTP. */
@@ -89,10 +89,10 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   watchFigures(base, assertReady)
   const http = await openHttp({ ...around, front, office, assertReady })
   // Before the server waits for requests under way: long polls would keep it open.
-  closing.add({ 'callers who wait': () => letWaitingGo(runtimes) })
+  closing.add({ 'callers who wait': () => answerWaiting(runtimes) })
   const url = await http.listen()
   await welcome(url, { ...base, ...store, config, print })
-  tellWhatIsMissing(config, log)
+  warnOfMissingSettings(config, log)
   serving = true
   closing.add({
     readiness: async () => {
@@ -107,7 +107,7 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
       http.drain()
       drainWaiting(runtimes)
       await drain({ drain_ms: drainMsOf(config), requests: http.underWay(), log, hurry })
-      await stopTelling(http.underWay(), log, closing)
+      await closeAll(http.underWay(), log, closing)
     },
   }
 }
@@ -167,10 +167,10 @@ function watchFigures({ pools: own, opened, office, metrics }: Base, assertReady
   })
   const pools = { ...namedPools(own), ...poolsOf(worlds.production), ...poolsOf(worlds.sandbox) }
   // The node's own facts first: the queries to the database would change them.
-  for (const question of questionsOfNode({ ready, pools, doors })) metrics.watch(question)
+  for (const question of nodeMetricQueries({ ready, pools, doors })) metrics.watch(question)
   for (const world of Object.values(worlds) as World<Environment>[])
-    for (const question of questionsOf(world)) metrics.watch(question)
-  for (const question of questionsOfLog(office)) metrics.watch(question)
+    for (const question of worldMetricQueries(world)) metrics.watch(question)
+  for (const question of logMetricQueries(office)) metrics.watch(question)
 }
 
 /** On a first start: creates the demo and prints it. */
@@ -199,7 +199,7 @@ function readyLine(url: string, { role }: Config): string {
 }
 
 /** Production has no rails yet; its prices come from a file. */
-function tellWhatIsMissing({ prices_file }: Config, log: Logger): void {
+function warnOfMissingSettings({ prices_file }: Config, log: Logger): void {
   const quotes =
     prices_file === undefined ? ', and quotes with price_unavailable: PRICES_FILE is not set' : ''
   log.info(
@@ -207,7 +207,7 @@ function tellWhatIsMissing({ prices_file }: Config, log: Logger): void {
   )
 }
 
-async function stopTelling(requests: number, log: Logger, closing: Closing): Promise<void> {
+async function closeAll(requests: number, log: Logger, closing: Closing): Promise<void> {
   log.info({ requests }, `stopping: ${requests} ${requests === 1 ? 'request' : 'requests'} under way`)
   await closing.closeAll()
   log.info('stopped')

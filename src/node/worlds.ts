@@ -74,7 +74,7 @@ export type OpenWorlds = {
   /** Calls the listener for every batch of money that this process committed in a world. */
   onBatch(environment: Environment, listener: (batch: Batch) => void): void
   /** Calls the listener after this process committed events outside the door of a world. */
-  onTold(environment: Environment, listener: () => void): void
+  onEventsCommitted(environment: Environment, listener: () => void): void
   stop(): Promise<void>
 }
 
@@ -106,7 +106,7 @@ export function openWorlds(options: {
   const closing: (() => Promise<unknown>)[] = []
   const doors: Partial<Record<Environment, () => DoorFacts>> = {}
   const listeners: Record<Environment, ((batch: Batch) => void)[]> = { production: [], sandbox: [] }
-  const told: Record<Environment, (() => void)[]> = { production: [], sandbox: [] }
+  const event_listeners: Record<Environment, (() => void)[]> = { production: [], sandbox: [] }
 
   function open<E extends Environment>(environment: E, own: Pick<World<E>, Own>): World<E> {
     const seat = options.seats(schemas[environment], `trilho ${environment}`)
@@ -128,8 +128,8 @@ export function openWorlds(options: {
     const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum } = config
     const settings = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum }
     const { commit, preview } = door
-    const tell = () => {
-      for (const listener of told[environment]) listener()
+    const wakeEventReaders = () => {
+      for (const listener of event_listeners[environment]) listener()
     }
     return createWorld({
       environment,
@@ -139,7 +139,7 @@ export function openWorlds(options: {
       clock,
       commit,
       preview,
-      told: tell,
+      wakeEventReaders,
       onInvalidAnswer: openInvalidAnswers({ db, clock }, options.log),
       ...own,
       ...settings,
@@ -173,7 +173,7 @@ export function openWorlds(options: {
     },
     doors: doors as OpenWorlds['doors'],
     onBatch: (environment, listener) => void listeners[environment].push(listener),
-    onTold: (environment, listener) => void told[environment].push(listener),
+    onEventsCommitted: (environment, listener) => void event_listeners[environment].push(listener),
     async stop() {
       for (const close of closing) await close()
     },

@@ -7,7 +7,7 @@ import { type Cidr, cidrContains, parseCidr } from '../http/ip.ts'
 const ranges = (...texts: string[]): readonly Cidr[] => texts.map((text) => parseCidr(text)!)
 
 /** What the operator's settings allow. */
-export type Reach = {
+export type EgressRules = {
   readonly allow_private: boolean
   /** WEBHOOK_DENY: refused, whatever the other rules allow. */
   readonly denied?: readonly Cidr[]
@@ -69,7 +69,7 @@ const special6 = ranges(
 const inside = (list: readonly Cidr[], address: string) => list.some((cidr) => cidrContains(cidr, address))
 const [everyIPv4] = ranges('0.0.0.0/0')
 
-export function isAllowedAddress(address: string, { allow_private, denied = [] }: Reach): boolean {
+export function isAllowedAddress(address: string, { allow_private, denied = [] }: EgressRules): boolean {
   // An IPv6 zone (%eth0) names an interface of this machine.
   if (address.includes('%') || inside(metadata, address) || inside(denied, address)) return false
   if (inside(privateRanges, address)) return allow_private

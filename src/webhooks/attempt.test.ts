@@ -1,25 +1,25 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { times } from '../../test/support/crowd.ts'
+import { times } from '../../test/support/parallel.ts'
 import { openReceiver } from '../../test/support/receiver.ts'
 import { until } from '../../test/support/wait.ts'
 import { attempt, type Cut } from './attempt.ts'
-import { openOutside, type Resolve } from './outside.ts'
+import { openEgress, type Resolve } from './egress.ts'
 
 async function stage(
   answer?: Parameters<typeof openReceiver>[0],
   resolve: Resolve = async () => ['127.0.0.1'],
 ) {
   const receiver = await openReceiver(answer)
-  const outside = openOutside({ resolve, allows: () => true, connect_ms: 5000 })
+  const egress = openEgress({ resolve, allows: () => true, connect_ms: 5000 })
   onTestFinished(async () => {
-    await outside.stop()
+    await egress.stop()
     await receiver.stop()
   })
   const cuts = new Set<Cut>()
   const url = `http://receiver.test:${new URL(receiver.url).port}/`
   const post = (timeout_ms = 60_000) =>
-    attempt(outside.agent, { url, headers: {}, body: '{}', timeout_ms, cuts })
+    attempt(egress.agent, { url, headers: {}, body: '{}', timeout_ms, cuts })
   return { receiver, cuts, post }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
-import { Forbidden } from './outside.ts'
+import { Forbidden } from './egress.ts'
 
 /**
  * The response to one POST: status, headers and the beginning of the body, or the error. An attempt takes at most
@@ -60,7 +60,7 @@ export function attempt(
     const answer = new Answer((error) => {
       clearTimeout(timer)
       cuts?.delete(cut)
-      resolve(answer.told(error))
+      resolve(answer.result(error))
     })
     const cut = () => answer.abort(new Error('cut off'))
     const timer = setTimeout(() => answer.abort(new Error(`no answer within ${timeout_ms} ms`)), timeout_ms)
@@ -97,7 +97,7 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#controller?.abort(this.#aborted)
   }
 
-  told(error: Error | null): ReceiverResponse {
+  result(error: Error | null): ReceiverResponse {
     const status = this.#status
     const body = status === null ? null : shownText(Buffer.concat(this.#chunks))
     const lengthy = this.#bytes > KEPT_BYTES

@@ -1,6 +1,6 @@
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
-import type { Where } from '../core/owned.ts'
+import type { OwnedId } from '../core/owned.ts'
 import { type Newest, type NewestFilter, selectNewest } from '../db/newest.ts'
 import type { World } from '../world.ts'
 import {
@@ -8,7 +8,7 @@ import {
   type DeliveryLine,
   deliveryList,
   selectDeliveries,
-  selectLines,
+  selectDeliveryLines,
 } from './delivery-store.ts'
 import { findEndpoint } from './endpoints.ts'
 import type { WebhookEndpoint } from './store.ts'
@@ -32,17 +32,17 @@ export async function listDeliveries(
 }
 
 /** The same page as summaries, without requests and responses. */
-export async function listLines(
+export async function listDeliveryLines(
   world: World,
   { id: endpoint_id }: WebhookEndpoint,
   filter: NewestFilter,
 ): Promise<{ found: Newest<Listed>; lines: DeliveryLine[] }> {
   const found = await selectNewest<Listed>(world.db, deliveryList(endpoint_id), filter)
   const event_ids = found.rows.slice(0, filter.limit - 1).map(({ id }) => id)
-  return { found, lines: await selectLines(world.db, { endpoint_id, event_ids }) }
+  return { found, lines: await selectDeliveryLines(world.db, { endpoint_id, event_ids }) }
 }
 
-export async function findDelivery(world: World, endpoint: Where, event_id: string): Promise<Delivery> {
+export async function findDelivery(world: World, endpoint: OwnedId, event_id: string): Promise<Delivery> {
   const { id: endpoint_id } = await findEndpoint(world, endpoint)
   const filter = { endpoint_id, event_ids: [event_id], shown: SHOWN_ALONE }
   const [delivery] = isId('event', event_id) ? await selectDeliveries(world.db, filter) : []

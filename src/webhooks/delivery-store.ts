@@ -97,7 +97,7 @@ const LINE = `SELECT d.event_id, d.endpoint_id, e.type, d.status, d.attempts, d.
     ORDER BY attempt DESC LIMIT 1) AS a ON true`
 
 /** Summaries of deliveries to one endpoint, newest first. */
-export async function selectLines(
+export async function selectDeliveryLines(
   db: Db,
   { endpoint_id, event_ids }: { readonly endpoint_id: string; readonly event_ids: readonly string[] },
 ): Promise<DeliveryLine[]> {

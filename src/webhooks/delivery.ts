@@ -4,14 +4,14 @@ import { eventText } from '../records/events/contract.ts'
 import type { World } from '../world.ts'
 import { attempt, type Cut, isDelivered, type ReceiverResponse } from './attempt.ts'
 import type { AttemptResult } from './attempt-results.ts'
-import type { Outside } from './outside.ts'
+import type { Egress } from './egress.ts'
 import type { TakenDelivery } from './queue.ts'
 import { retryDelay } from './schedule.ts'
 import type { SecretsOf } from './secrets.ts'
 import { signatureHeaders } from './signature.ts'
 
 export type DeliveryOptions = {
-  readonly outside: Outside
+  readonly egress: Egress
   readonly sealer: Sealer
   /** Time-out of one attempt, from connecting to the last byte. */
   readonly timeout_ms: number
@@ -25,7 +25,7 @@ export async function tryDelivery(
   taken: TakenDelivery,
   options: Omit<DeliveryOptions, 'sealer'> & { readonly secretsOf: SecretsOf; readonly cuts: Set<Cut> },
 ): Promise<AttemptResult> {
-  const { outside, timeout_ms, cuts } = options
+  const { egress, timeout_ms, cuts } = options
   const { url } = taken
   const body = eventText(taken, world.environment)
   const started_at = new Date(world.clock.now())
@@ -36,7 +36,7 @@ export async function tryDelivery(
     ...signatureHeaders({ id: taken.id, body, at: started_at, secrets }),
   }
   const begun = performance.now()
-  const answer = await attempt(outside.agent, { url, headers, body, timeout_ms, cuts })
+  const answer = await attempt(egress.agent, { url, headers, body, timeout_ms, cuts })
   if (isDelivered(answer)) crashPoint('after_delivery')
   return {
     event_id: taken.id,

@@ -1,28 +1,28 @@
 import { refuse } from '../core/errors.ts'
 import { isId } from '../core/ids.ts'
-import { findOwned, type Where } from '../core/owned.ts'
+import { findOwned, type OwnedId } from '../core/owned.ts'
 import type { Sealer } from '../core/seal.ts'
 import { transaction } from '../db/pool.ts'
 import { sealInForce } from '../db/sealing.ts'
 import { recordEvent } from '../records/events/events.ts'
 import { TEST_TYPE } from '../records/events/types.ts'
 import type { World } from '../world.ts'
-import type { Reach } from './address.ts'
+import type { EgressRules } from './address.ts'
 import { renderEndpoint } from './contract.ts'
 import { type Delivery, selectDeliveries } from './delivery-store.ts'
-import { tellDisabled } from './disabled.ts'
+import { recordDisabled } from './disabled.ts'
 import { addDeliveries, cancelPending } from './queue.ts'
 import { newSecret, showSecret } from './signature.ts'
 import {
   changeEndpoint,
-  countEvent,
+  countEndpointEvent,
   deleteEndpoint,
   type EndpointChange,
   insertEndpoint,
   lockEndpoint,
   replaceSecret,
-  type Sealing,
-  sealedFor,
+  type SealSecret,
+  secretSealContext,
   selectEndpoint,
   type WebhookEndpoint,
 } from './store.ts'
@@ -36,7 +36,7 @@ import type { WebhookWorker } from './worker.ts'
 export type Webhooks = {
   readonly sealer: Sealer
   readonly worker: WebhookWorker
-  readonly reach: Reach
+  readonly reach: EgressRules
   /** Backoff after the first failure, the second, and so on. */
   readonly retry_ms: readonly number[]
 }
@@ -69,9 +69,9 @@ export async function createEndpoint(
 
 /** Seals under the key in force, which the transaction reads: it may change while a request is under way. */
 const sealing =
-  ({ environment }: World, { sealer }: Webhooks, secret: Buffer, id: string): Sealing =>
+  ({ environment }: World, { sealer }: Webhooks, secret: Buffer, id: string): SealSecret =>
   (tx) =>
-    sealInForce(tx, sealer, secret, sealedFor(environment, id))
+    sealInForce(tx, sealer, secret, secretSealContext(environment, id))
 
 function checkUrl(world: World, { reach }: Webhooks, url: string): void {
   const reason = refusalOfUrl(url, { allow_http: world.plain_http_webhooks, ...reach })
@@ -80,10 +80,10 @@ function checkUrl(world: World, { reach }: Webhooks, url: string): void {
 
 const missing = () => refuse('webhook_endpoint_not_found', { param: 'endpoint_id' })
 
-export const findEndpoint = (world: World, where: Where): Promise<WebhookEndpoint> =>
+export const findEndpoint = (world: World, where: OwnedId): Promise<WebhookEndpoint> =>
   findOwned('webhook_endpoint', where, () => selectEndpoint(world.db, where), 'endpoint_id')
 
-export async function enabledEndpoint(world: World, where: Where): Promise<WebhookEndpoint> {
+export async function enabledEndpoint(world: World, where: OwnedId): Promise<WebhookEndpoint> {
   const endpoint = await findEndpoint(world, where)
   if (endpoint.status !== 'enabled') refuse('webhook_endpoint_disabled')
   return endpoint
@@ -92,7 +92,7 @@ export async function enabledEndpoint(world: World, where: Where): Promise<Webho
 export async function editEndpoint(
   world: World,
   webhooks: Webhooks,
-  where: Where,
+  where: OwnedId,
   change: EndpointChange,
 ): Promise<WebhookEndpoint> {
   if (change.url !== undefined) checkUrl(world, webhooks, change.url)
@@ -102,14 +102,14 @@ export async function editEndpoint(
   const endpoint = await transaction(world.db, async (tx) => {
     const before = (await lockEndpoint(tx, where)) ?? missing()
     const after = (await changeEndpoint(tx, where, { ...change, ...unique })) ?? missing()
-    if (before.status === 'enabled' && after.status === 'disabled') await tellDisabled(tx, world, where)
+    if (before.status === 'enabled' && after.status === 'disabled') await recordDisabled(tx, world, where)
     return after
   })
   if (endpoint.status === 'disabled') await endPending(world, webhooks, where.id)
   return endpoint
 }
 
-export async function removeEndpoint(world: World, webhooks: Webhooks, where: Where): Promise<void> {
+export async function removeEndpoint(world: World, webhooks: Webhooks, where: OwnedId): Promise<void> {
   if (!isId('webhook_endpoint', where.id) || !(await deleteEndpoint(world.db, where))) missing()
   await endPending(world, webhooks, where.id)
 }
@@ -123,7 +123,7 @@ async function endPending(world: World, { worker }: Webhooks, id: string): Promi
 export async function rotateSecret(
   world: World,
   webhooks: Webhooks,
-  where: Where,
+  where: OwnedId,
   grace_hours: number,
 ): Promise<ShownEndpoint> {
   const secret = newSecret()
@@ -134,11 +134,11 @@ export async function rotateSecret(
 }
 
 /** Sends a test event: it is in the event log, but goes to this endpoint alone. */
-export async function sendTest(world: World, { worker }: Webhooks, where: Where): Promise<Delivery> {
+export async function sendTest(world: World, { worker }: Webhooks, where: OwnedId): Promise<Delivery> {
   const { id } = await enabledEndpoint(world, where)
   // Read in the same transaction, before a worker can take it: the response shows the delivery before its first attempt.
   const [delivery] = await transaction(world.db, async (tx) => {
-    const endpoint = (await countEvent(tx, where)) ?? missing()
+    const endpoint = (await countEndpointEvent(tx, where)) ?? missing()
     const event_id = await recordEvent(tx, world, {
       partner_id: endpoint.partner_id,
       type: TEST_TYPE,

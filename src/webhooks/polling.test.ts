@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { openPolling, REST } from './polling.ts'
+import { openPolling, POLL_INTERVAL } from './polling.ts'
 
 /** A clock that the test moves, and `poll` for a whole poll. */
-function stage(rest_ms = REST.least_ms) {
+function stage(rest_ms = POLL_INTERVAL.least_ms) {
   let time = 60_000
   const polling = openPolling({ pollInterval: () => rest_ms }, () => time)
   const poll = (found = false) => {
@@ -16,13 +16,13 @@ test('the first poll is due at once, the next after a rest', () => {
   const { polling, poll, pass } = stage()
   expect(polling.isDue()).toBe(true)
   poll()
-  expect([polling.isDue(), polling.delayMs()]).toEqual([false, REST.least_ms])
-  pass(REST.least_ms)
+  expect([polling.isDue(), polling.delayMs()]).toEqual([false, POLL_INTERVAL.least_ms])
+  pass(POLL_INTERVAL.least_ms)
   expect(polling.isDue()).toBe(true)
 })
 
 test('a wake-up makes a poll due at once, but not many times in a row', () => {
-  const { polling, poll, pass } = stage(REST.most_ms)
+  const { polling, poll, pass } = stage(POLL_INTERVAL.most_ms)
   poll()
   pass(500)
   polling.wake()
@@ -36,7 +36,7 @@ test('a wake-up makes a poll due at once, but not many times in a row', () => {
 })
 
 test('a wake-up or due time that comes during a poll leads to another poll', () => {
-  const { polling, pass } = stage(REST.most_ms)
+  const { polling, pass } = stage(POLL_INTERVAL.most_ms)
   polling.begin()
   pass(20)
   polling.wake()
@@ -60,16 +60,16 @@ test('a poll is due at the earliest announced time', () => {
 })
 
 test('a failed poll is repeated soon', () => {
-  const { polling, pass } = stage(REST.most_ms)
+  const { polling, pass } = stage(POLL_INTERVAL.most_ms)
   polling.begin()
   expect(polling.isDue()).toBe(false)
-  expect(polling.delayMs()).toBeLessThan(REST.least_ms)
+  expect(polling.delayMs()).toBeLessThan(POLL_INTERVAL.least_ms)
   pass(polling.delayMs())
   expect(polling.isDue()).toBe(true)
 })
 
 test('after several empty polls the least time between polls grows, until one finds something', () => {
-  const { polling, poll, pass } = stage(REST.most_ms)
+  const { polling, poll, pass } = stage(POLL_INTERVAL.most_ms)
   const restOfNews = (found: boolean) => {
     poll(found)
     polling.wake()

@@ -22,7 +22,7 @@ export type Polling = {
 }
 
 /** Time between polls without a wake-up. A delivery that becomes due sooner must be announced with `dueIn`. */
-export const REST = { least_ms: 1000, most_ms: 4000 }
+export const POLL_INTERVAL = { least_ms: 1000, most_ms: 4000 }
 /** Time between two polls, however many wake-ups there are. */
 const LEAST_MS = 10
 /** A longer minimum after several polls that found nothing: most events belong to partners without endpoints. */
@@ -53,7 +53,7 @@ export function openPolling(
     },
     end(found) {
       empty_polls = found ? 0 : empty_polls + 1
-      rested_at = began_at + activity.pollInterval(REST)
+      rested_at = began_at + activity.pollInterval(POLL_INTERVAL)
     },
     wake() {
       due_at = Number.NEGATIVE_INFINITY

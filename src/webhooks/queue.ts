@@ -1,4 +1,4 @@
-import type { GoOn } from '../db/chore.ts'
+import type { ShouldContinue } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 import { eventFields, type StoredEvent } from '../records/events/store.ts'
 import { TEST_TYPE } from '../records/events/types.ts'
@@ -21,7 +21,7 @@ export async function addDeliveries(db: Db, event_id: string, endpoints: readonl
  * Makes a pending delivery due now, without using up an attempt of its schedule. A delivery whose attempt is under way stays
  * as it is: that attempt has no row in webhook_attempts yet.
  */
-export async function hasten(db: Db, event_id: string, endpoint_id: string): Promise<void> {
+export async function makeDueNow(db: Db, event_id: string, endpoint_id: string): Promise<void> {
   await db.query(
     `UPDATE webhook_deliveries d SET next_attempt_at = clock_timestamp(), tries = greatest(tries - 1, 0)
      WHERE event_id = $1 AND endpoint_id = $2 AND status = 'pending' AND next_attempt_at > clock_timestamp()
@@ -244,8 +244,12 @@ export async function queueState(db: Db): Promise<{
 }
 
 /** Deletes deliveries that ended before that time, and the byte counts of older days. */
-export async function forgetDeliveries(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
-  while (goOn()) {
+export async function forgetDeliveries(
+  db: Db,
+  older_than: Date,
+  shouldContinue: ShouldContinue = () => true,
+): Promise<void> {
+  while (shouldContinue()) {
     const { rows } = await db.query('SELECT forget_deliveries($1, 1000) AS gone', [older_than])
     if (rows[0].gone === 0) break
   }

@@ -1,5 +1,5 @@
 import { refuse } from '../core/errors.ts'
-import type { Where } from '../core/owned.ts'
+import type { OwnedId } from '../core/owned.ts'
 import { type Db, transaction } from '../db/pool.ts'
 import { findEvent } from '../records/events/log.ts'
 import { TEST_TYPE } from '../records/events/types.ts'
@@ -10,15 +10,15 @@ import {
   addDeliveries,
   earliestBehind,
   endOfLate,
-  hasten,
   listenersOf,
   lockOutstanding,
+  makeDueNow,
   redeliverRange,
 } from './queue.ts'
 
 /**
  * Redelivery of events (contract §17.15). One call makes many deliveries, so three limits bound it: pending deliveries per
- * endpoint, events per call, and calls per key (limits/wants.ts).
+ * endpoint, events per call, and calls per key (limits/window-limits.ts).
  */
 export const OUTSTANDING_MAX = 50_000
 const RANGE_PART = 2000
@@ -31,7 +31,7 @@ const ASK_AGAIN_SECONDS = 60
 export async function redeliverEvent(
   world: World,
   { worker }: Webhooks,
-  where: Where,
+  where: OwnedId,
   endpoint_id?: string,
 ): Promise<number> {
   const event = await findEvent(world, where)
@@ -59,7 +59,7 @@ export async function redeliverEvent(
 export async function tryNow(
   world: World,
   webhooks: Webhooks,
-  endpoint: Where,
+  endpoint: OwnedId,
   event_id: string,
 ): Promise<void> {
   const { partner_id } = endpoint
@@ -69,7 +69,7 @@ export async function tryNow(
     return
   }
   const { id } = await enabledEndpoint(world, endpoint)
-  await hasten(world.db, event_id, id)
+  await makeDueNow(world.db, event_id, id)
   webhooks.worker.wake({ partner_id, endpoints: [id] })
 }
 
@@ -77,7 +77,7 @@ export async function tryNow(
 export async function redeliverRangeOf(
   world: World,
   { worker }: Webhooks,
-  where: Where,
+  where: OwnedId,
   asked: { from: Date; to: Date },
 ): Promise<{ redelivered: number; next_from: Date | undefined }> {
   if (!(asked.from < asked.to))

@@ -1,7 +1,7 @@
 import type { Environment } from '../core/environment.ts'
 import type { Sealer } from '../core/seal.ts'
 import type { TakenDelivery } from './queue.ts'
-import { sealedFor } from './store.ts'
+import { secretSealContext } from './store.ts'
 
 /** The secrets that sign an attempt: two while a secret is being rotated. */
 export type SecretsOf = (
@@ -26,7 +26,7 @@ export function openSecrets(
     const name = `${endpoint_id} ${sealed.toString('latin1')}`
     const known = opened.get(name)
     if (known) return known
-    const secret = sealer.open(sealed, sealedFor(environment, endpoint_id))
+    const secret = sealer.open(sealed, secretSealContext(environment, endpoint_id))
     opened.set(name, secret)
     return secret
   }

@@ -29,13 +29,13 @@ export type WebhookEndpoint = {
 type Where = { readonly id: string; readonly partner_id: string }
 
 /** Seals a secret in the transaction that stores it. */
-export type Sealing = (tx: Db) => Promise<Sealed>
+export type SealSecret = (tx: Db) => Promise<Sealed>
 
 /** Returns undefined if the partner has `most` endpoints already. The lock makes the count exact. */
 export function insertEndpoint(
   pool: Pool,
   endpoint: Pick<WebhookEndpoint, 'id' | 'partner_id' | 'url' | 'events' | 'description'>,
-  seal: Sealing,
+  seal: SealSecret,
   most: number,
 ): Promise<WebhookEndpoint | undefined> {
   return transaction(pool, async (tx) => {
@@ -184,7 +184,7 @@ export async function deleteEndpoint(db: Db, where: Where): Promise<boolean> {
 export function replaceSecret(
   pool: Pool,
   where: Where,
-  seal: Sealing,
+  seal: SealSecret,
   grace_seconds: number,
 ): Promise<WebhookEndpoint | undefined> {
   return transaction(pool, async (tx) => {
@@ -201,7 +201,7 @@ export function replaceSecret(
 }
 
 /** The context that a secret is sealed with: it opens for this endpoint only. */
-export const sealedFor = (environment: Environment, endpoint_id: string): string =>
+export const secretSealContext = (environment: Environment, endpoint_id: string): string =>
   `${environment} ${endpoint_id}`
 
 /** The row of a deleted endpoint stays, without its secrets. */
@@ -213,7 +213,7 @@ export const webhookSecrets: readonly SealedColumn[] = [
     column: 'secret',
     key_column: 'secret_key_id',
     where: "status <> 'deleted'",
-    of: sealedFor,
+    of: secretSealContext,
   },
   {
     object: 'previous webhook secret',
@@ -224,7 +224,7 @@ export const webhookSecrets: readonly SealedColumn[] = [
     where: 'previous_secret_until > clock_timestamp()',
     forget: (schema) => `UPDATE ${schema}.webhook_endpoints
       SET previous_secret = NULL, previous_secret_key_id = NULL, previous_secret_until = NULL WHERE previous_secret_until <= clock_timestamp()`,
-    of: sealedFor,
+    of: secretSealContext,
   },
 ]
 
@@ -239,7 +239,7 @@ export async function lockEndpoint(db: Db, where: Where): Promise<WebhookEndpoin
 }
 
 /** Numbers the next event about the endpoint. The column is called `tests` because test events were the first. */
-export async function countEvent(db: Db, where: Where): Promise<WebhookEndpoint | undefined> {
+export async function countEndpointEvent(db: Db, where: Where): Promise<WebhookEndpoint | undefined> {
   const { rows } = await db.query(
     `UPDATE webhook_endpoints SET tests = tests + 1 WHERE id = $1 AND partner_id = $2 AND status <> 'deleted' RETURNING ${columnsOf('webhook_endpoints')}`,
     [where.id, where.partner_id],

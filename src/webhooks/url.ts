@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
-import { isAllowedAddress, NO_PUBLIC_ADDRESS, type Reach } from './address.ts'
+import { type EgressRules, isAllowedAddress, NO_PUBLIC_ADDRESS } from './address.ts'
 import { isWebPort } from './ports.ts'
 
 /**
  * Checks the URL of a webhook endpoint when it is created or changed. This check refuses early and with a reason; the check
- * that protects the network is at the connection (outside.ts), because a name can resolve differently later.
+ * that protects the network is at the connection (egress.ts), because a name can resolve differently later.
  */
-export type UrlRules = Reach & {
+export type UrlRules = EgressRules & {
   /** Plain http is allowed in the sandbox only. */
   readonly allow_http: boolean
 }
@@ -46,7 +46,7 @@ export function refusalOfUrl(text: string, rules: UrlRules): string | undefined 
 }
 
 /** Gets the parsed host: the parser has turned `127.1`, `0x7f.1` and `2130706433` into 127.0.0.1. */
-function refusalOfHost(hostname: string, reach: Reach): string | undefined {
+function refusalOfHost(hostname: string, reach: EgressRules): string | undefined {
   const literal = hostname.replace(/^\[|\]$/g, '')
   if (isIP(literal)) return isAllowedAddress(literal, reach) ? undefined : outOfReach
   const name = hostname.replace(/\.$/, '')

@@ -5,10 +5,10 @@ import type { World } from '../world.ts'
 import { type AttemptEnded, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
 import type { DeliveryOptions } from './delivery.ts'
-import { tellDisabled } from './disabled.ts'
+import { recordDisabled } from './disabled.ts'
 import { type OwnedEndpoint, openEndpointSenders } from './endpoint-senders.ts'
 import { openPace } from './pace.ts'
-import { openPolling, REST } from './polling.ts'
+import { openPolling, POLL_INTERVAL } from './polling.ts'
 import { endpointsWithPending, releaseTaken, takeDeliveries } from './queue.ts'
 import { openRecorder } from './recorder.ts'
 import { wakeOtherNodes } from './remote-worker.ts'
@@ -52,13 +52,13 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   const { log, onLost, timeout_ms, activity = alwaysActive } = options
   const { db, lease_ms } = world
   const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
-  const timing = { poll_ms: () => activity.pollInterval(REST), gather_ms: GATHER_MS, onError: warn }
+  const timing = { poll_ms: () => activity.pollInterval(POLL_INTERVAL), gather_ms: GATHER_MS, onError: warn }
   const polling = openPolling(activity)
   let stopped = false
 
   const recorder = openRecorder(db, {
     log,
-    tell: (tx, endpoint) => tellDisabled(tx, world, endpoint),
+    tell: (tx, endpoint) => recordDisabled(tx, world, endpoint),
     onDisabled: abandon,
     ...(onLost ? { onLost } : {}),
   })
@@ -99,7 +99,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   async function poll(): Promise<void> {
     polling.begin()
     senders.forgetIdle()
-    const waiting = await endpointsWithPending(db, REST.most_ms)
+    const waiting = await endpointsWithPending(db, POLL_INTERVAL.most_ms)
     const due = waiting.filter(({ enabled, due_in_ms }) => enabled && due_in_ms === 0)
     senders.addBacklog(due)
     for (const { endpoint_id, enabled } of waiting) if (!enabled) abandon(endpoint_id)

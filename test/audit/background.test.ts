@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { giveTurn, readProgress, takeTurn } from '../../src/control/audit/progress.ts'
+import { readProgress, releaseAuditLease, takeAuditLease } from '../../src/control/audit/progress.ts'
 import { auditState } from '../../src/control/audit/state.ts'
 import { openAuditWorker } from '../../src/control/audit/worker.ts'
 import { audit, type Check } from '../../src/ledger/audit.ts'
@@ -9,10 +9,10 @@ import { settlePayout } from '../../src/money/pix/settle.ts'
 import { execute } from '../../src/money/quotes/trades.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
 import { openExceptions } from '../../src/records/exceptions/store.ts'
-import { crowd, times } from '../support/crowd.ts'
 import { asAdmin } from '../support/database.ts'
 import { type History, openHistory } from '../support/history.ts'
 import { scrape } from '../support/metrics.ts'
+import { inParallel, times } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
 import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
@@ -32,7 +32,7 @@ async function flood(entries: number): Promise<void> {
     times(50, () => stage.customer({ BRL: 10n ** 12n, USDT: 10n ** 12n, BTC: 10n ** 10n })),
   )
   let made = 0
-  await crowd(
+  await inParallel(
     times(Math.max(0, Math.ceil(entries / 13)), (n) => n),
     256,
     async (n) => {
@@ -128,12 +128,12 @@ test('what it finds is an exception, once, and is told by /readyz and the metric
 test('one node at a time is at it; another goes on where it stopped', async () => {
   await history.stopServer()
   const { db } = history.worlds.production
-  expect(await takeTurn(db, 'a', 60_000)).toBeDefined()
-  expect(await takeTurn(db, 'b', 60_000)).toBeUndefined()
-  await giveTurn(db, 'a')
-  expect(await takeTurn(db, 'b', 50)).toBeDefined()
+  expect(await takeAuditLease(db, 'a', 60_000)).toBeDefined()
+  expect(await takeAuditLease(db, 'b', 60_000)).toBeUndefined()
+  await releaseAuditLease(db, 'a')
+  expect(await takeAuditLease(db, 'b', 50)).toBeDefined()
   await sleep(60)
-  expect(await takeTurn(db, 'a', 1)).toBeDefined()
+  expect(await takeAuditLease(db, 'a', 1)).toBeDefined()
 })
 
 test('a check that cannot be done is a finding under its own name, and hides no other', async () => {

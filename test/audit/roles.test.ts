@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { roleOf, type SchemaName } from '../../src/db/pool.ts'
+import { databaseRoleOf, type SchemaName } from '../../src/db/pool.ts'
 import { noteFact } from '../support/proof.ts'
 import { type Ability, abilitiesOf, attemptsOf, guardsOf, nameOf } from '../support/role-search.ts'
 import { openTrials, type Verdict } from '../support/role-trial.ts'
@@ -30,7 +30,7 @@ const shuffled = <T>(list: readonly T[]): T[] =>
     .sort((a, b) => a.at - b.at)
     .map(({ item }) => item)
 
-const abilities = async (role: SchemaName) => abilitiesOf(at.owner, roleOf(url, role))
+const abilities = async (role: SchemaName) => abilitiesOf(at.owner, databaseRoleOf(url, role))
 
 /** What is accepted and not named, and what could not be tried at all. At full size every attempt is made. */
 async function search(role: SchemaName, allowed: Allowed) {

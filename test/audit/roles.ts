@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { prove } from '../../src/control/audit/proofs.ts'
 import { act } from '../../src/control/operator/act.ts'
-import { lookAtKey } from '../../src/control/operator/changes.ts'
+import { readKeyState } from '../../src/control/operator/changes.ts'
 import { proposeIn } from '../../src/control/operator/proposals.ts'
 import type { ShellActor } from '../../src/core/actor.ts'
 import { type Client, openOwner, transaction } from '../../src/db/pool.ts'
@@ -152,7 +152,7 @@ async function fillPeople(history: History, partner_id: string): Promise<void> {
     `SELECT api_key_id AS id, row_number() OVER (PARTITION BY api_key_id) AS n FROM api_key_values ORDER BY 1, 2`,
   )
   for (const { id, n } of values) {
-    const after = await lookAtKey(history.world, { key_id: id })
+    const after = await readKeyState(history.world, { key_id: id })
     await noteIn(history, 'sandbox', Number(n) === 1 ? 'create_key' : 'rotate_key', id, after)
   }
   const at = { shared, url }

@@ -4,7 +4,7 @@ import { openTransferWorker } from '../../src/money/onchain/worker.ts'
 import { openPayoutWorker } from '../../src/money/pix/worker.ts'
 import type { PixRail } from '../../src/rails/pix/rail.ts'
 import { endToEndId } from '../../src/rails/pix/simulated.ts'
-import { crowd, times } from '../support/crowd.ts'
+import { inParallel, times } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
 import { type Bench, openBench, silent } from '../support/rail-bench.ts'
 import { size } from '../support/size.ts'
@@ -61,7 +61,7 @@ describe('payouts that a dead node left behind', () => {
     async () => {
       bench = await openBench({ pix: pixThat({}) })
       const customer = await bench.customer({ BRL: MUCH })
-      await crowd(times(LEFT, String), AT_ONCE, () => bench.payout(customer))
+      await inParallel(times(LEFT, String), AT_ONCE, () => bench.payout(customer))
       await leaveBehind()
       const began = performance.now()
       startPayoutWorker()
@@ -87,7 +87,7 @@ describe('payouts that a dead node left behind', () => {
         }),
       })
       const heavy = await bench.customer({ BRL: MUCH })
-      await crowd(times(LEFT, String), AT_ONCE, () => bench.payout(heavy))
+      await inParallel(times(LEFT, String), AT_ONCE, () => bench.payout(heavy))
       const by = await bench.openActor()
       const small = await bench.payout(await bench.customer({ BRL: MUCH }, by), { by })
       await leaveBehind()
@@ -157,7 +157,9 @@ test(
       return performance.now() - began
     }
     const alone = await ordinary()
-    await crowd(times(OPEN_TRANSFERS, String), AT_ONCE, () => bench.transfer(customer, { amount: 19_003n }))
+    await inParallel(times(OPEN_TRANSFERS, String), AT_ONCE, () =>
+      bench.transfer(customer, { amount: 19_003n }),
+    )
     await until(
       async () => (await count(`transfers WHERE status = 'processing'`)) === OPEN_TRANSFERS,
       120_000,

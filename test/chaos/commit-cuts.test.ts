@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Reply } from '../support/api.ts'
-import { crowd, times } from '../support/crowd.ts'
-import { insist, type Trouble } from '../support/insist.ts'
 import { allFinal, balanceOf, expectOnce, payoutOrder, sum, transferOrder } from '../support/once.ts'
+import { inParallel, times } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
 import { type Cut, openProxy, type Place, type When } from '../support/proxy.ts'
+import { retryUntilAnswered, type Trouble } from '../support/retry.ts'
 import { size } from '../support/size.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 import { until } from '../support/wait.ts'
@@ -62,7 +62,7 @@ test(
       const { payouts, transfers } = await expectOnce(stage)
       const made = new Set([...payouts, ...transfers].map(({ id }) => id))
       expect(made).toEqual(new Set(asked.map(({ reply }) => reply.json.id)))
-      const again = await crowd(asked, CALLERS, ({ path, body }) => stage.api(0).post(path, body))
+      const again = await inParallel(asked, CALLERS, ({ path, body }) => stage.api(0).post(path, body))
       expect(again.map(({ text }) => text)).toEqual(asked.map(({ reply }) => reply.text))
 
       const paid = sum(payouts.filter(({ status }) => status === 'completed'))
@@ -89,7 +89,7 @@ function startCallers(stage: Stage, customer_id: string) {
   let busy = true
 
   const order = async (path: string, body: unknown) => {
-    asked.push({ path, body, reply: await insist(() => stage.api(0).post(path, body), trouble) })
+    asked.push({ path, body, reply: await retryUntilAnswered(() => stage.api(0).post(path, body), trouble) })
   }
   const wishes = [
     // A deposit has no key, so nobody asks for it again: it must not come twice by itself.

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Reply } from '../support/api.ts'
-import { times } from '../support/crowd.ts'
-import { insist, type Trouble } from '../support/insist.ts'
 import { allFinal, balanceOf, expectOnce, payoutOrder, sum, transferOrder } from '../support/once.ts'
+import { times } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
+import { retryUntilAnswered, type Trouble } from '../support/retry.ts'
 import { size } from '../support/size.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 import { until } from '../support/wait.ts'
@@ -71,7 +71,7 @@ async function runRound(stage: Stage, round: number, trouble: Trouble): Promise<
   // Every other round has no deposits until all is spent: then it is known how many must fit.
   const early = round % 2 === 0
   const ask = (path: string, body: unknown, i: number) =>
-    insist((tries) => stage.api(i + tries).post(path, body), trouble)
+    retryUntilAnswered((tries) => stage.api(i + tries).post(path, body), trouble)
   const deposits = () =>
     Promise.all(
       times(DEPOSITS, (i) =>

@@ -10,10 +10,10 @@ import { readConfig } from '../../src/node/config.ts'
 import { openWorlds } from '../../src/node/worlds.ts'
 import type { Api, Reply } from '../support/api.ts'
 import { seatsAt } from '../support/database.ts'
-import { insist, isCut } from '../support/insist.ts'
 import { startNode } from '../support/node.ts'
 import { allFinal, balanceOf, expectOnce, payoutOrder, readJournal, transferOrder } from '../support/once.ts'
 import { noteFact } from '../support/proof.ts'
+import { isCut, retryUntilAnswered } from '../support/retry.ts'
 import { size } from '../support/size.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 import { until } from '../support/wait.ts'
@@ -167,7 +167,7 @@ async function crashFirst(one: Case): Promise<void> {
     if (paused && !beside) stopping.push(lookAfterAll(stage))
 
     const clean = beside ?? (await startClean())
-    const retried = await insist(() => clean.post(path, body), { cut: 0, unavailable: 0 })
+    const retried = await retryUntilAnswered(() => clean.post(path, body), { cut: 0, unavailable: 0 })
     await until(() => allFinal(stage), FINAL_MS)
     const answered = await first
     if (paused) await endGently(crashing)

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Reply } from '../support/api.ts'
-import { crowd, times } from '../support/crowd.ts'
-import { insist, type Trouble } from '../support/insist.ts'
 import { allFinal, balanceOf, expectOnce, payoutOrder, readJournal, sum } from '../support/once.ts'
+import { inParallel, times } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
+import { retryUntilAnswered, type Trouble } from '../support/retry.ts'
 import { size } from '../support/size.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 import { until } from '../support/wait.ts'
@@ -33,7 +33,7 @@ type Asked = { readonly replies: readonly Reply[]; readonly trouble: Trouble }
 async function askForAll(stage: Stage, order: Order): Promise<Asked> {
   const trouble = { cut: 0, unavailable: 0 }
   const ask = (copy: number) =>
-    insist((tries) => stage.api(copy + tries).post('/v1/pix/payouts', order), trouble)
+    retryUntilAnswered((tries) => stage.api(copy + tries).post('/v1/pix/payouts', order), trouble)
   return { replies: await Promise.all(times(COPIES, ask)), trouble }
 }
 
@@ -64,7 +64,9 @@ describe('equal payouts at once, over two processes', () => {
       const stage = await openStage({ nodes: 2, env: { PIX_WAIT_MS: '1500' } })
       try {
         const customer_id = await stage.customer({ BRL: BALANCE })
-        const asked = await crowd(ordersOf(customer_id), KEYS_AT_ONCE, (order) => askForAll(stage, order))
+        const asked = await inParallel(ordersOf(customer_id), KEYS_AT_ONCE, (order) =>
+          askForAll(stage, order),
+        )
         expectOneAnswerPerKey(asked)
         let firsts = 0
         let unavailable = 0
@@ -84,7 +86,7 @@ describe('equal payouts at once, over two processes', () => {
         const open = asked
           .map(({ replies }) => replies[0]!.json)
           .filter(({ status }) => status === 'processing')
-        await crowd(open, KEYS_AT_ONCE, ({ id }, i) =>
+        await inParallel(open, KEYS_AT_ONCE, ({ id }, i) =>
           stage.api(i).post(`/v1/sandbox/pix/payouts/${id}/complete`),
         )
         await until(() => allFinal(stage), SETTLE_MS)
@@ -110,7 +112,7 @@ describe('equal payouts at once, over two processes', () => {
         const asked: Asked[] = []
         for (let kill = 0; kill < KILLS; kill++) {
           const group = orders.slice((KEYS * kill) / KILLS, (KEYS * (kill + 1)) / KILLS)
-          const asking = crowd(group, KEYS_AT_ONCE, (order) => askForAll(stage, order))
+          const asking = inParallel(group, KEYS_AT_ONCE, (order) => askForAll(stage, order))
           const [answered] = await Promise.all([asking, killMeanwhile(stage, kill)])
           asked.push(...answered)
         }
@@ -120,7 +122,7 @@ describe('equal payouts at once, over two processes', () => {
 
         await until(() => allFinal(stage), SETTLE_MS)
         await expectSpentOnce(stage, customer_id)
-        const again = await crowd(orders, KEYS_AT_ONCE, (order, i) =>
+        const again = await inParallel(orders, KEYS_AT_ONCE, (order, i) =>
           stage.api(i).post('/v1/pix/payouts', order),
         )
         expect(again.map(({ text }) => text)).toEqual(asked.map(({ replies }) => replies[0]!.text))

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type MoneyAction, perform } from '../../src/control/operator/actions.ts'
 import { transferSteps } from '../../src/money/onchain/steps.ts'
-import { type Transfer, transferColumns, isFinal as transferIsFinal } from '../../src/money/onchain/store.ts'
+import { isFinalTransfer, type Transfer, transferColumns } from '../../src/money/onchain/store.ts'
 import { payoutSteps } from '../../src/money/pix/steps.ts'
-import { isFinal, type Payout, payoutColumns } from '../../src/money/pix/store.ts'
+import { isFinalPayout, type Payout, payoutColumns } from '../../src/money/pix/store.ts'
 import type { Broadcast, ChainRail, ChainStatus, Prepared } from '../../src/rails/chain/rail.ts'
 import { simulatedTransaction } from '../../src/rails/chain/simulated.ts'
 import type { PixOutcome, PixRail, PixStatus } from '../../src/rails/pix/rail.ts'
@@ -136,9 +136,9 @@ describe('a Pix answer that comes when another node has brought the payout to it
     }) as Rails
     rails.swift = pixThat({ status: async ({ send_id }) => pixSays(end, send_id) }) as Rails
     const finish = async () =>
-      payoutSteps(worlds.swift, silent, () => {}).lookAfter(await due<Payout>('payouts', payout.id))
+      payoutSteps(worlds.swift, silent, () => {}).queryThenSend(await due<Payout>('payouts', payout.id))
 
-    await payoutSteps(unaware(worlds.slow), silent, () => {}).lookAfter(taken)
+    await payoutSteps(unaware(worlds.slow), silent, () => {}).queryThenSend(taken)
 
     const after = await bench.payoutNow(payout.id)
     expect(after.status).toBe(end === 'settled' ? 'completed' : 'failed')
@@ -162,9 +162,9 @@ describe('a Pix answer that comes when another node has brought the payout to it
       },
     }) as Rails
     rails.swift = pixThat({ status: async ({ send_id }) => pixSays('settled', send_id) }) as Rails
-    await payoutSteps(worlds.slow, silent, () => {}).lookAfter(taken)
+    await payoutSteps(worlds.slow, silent, () => {}).queryThenSend(taken)
     expect((await bench.payoutNow(payout.id)).status).toBe('processing')
-    await payoutSteps(worlds.swift, silent, () => {}).lookAfter(await due<Payout>('payouts', payout.id))
+    await payoutSteps(worlds.swift, silent, () => {}).queryThenSend(await due<Payout>('payouts', payout.id))
     expect((await bench.payoutNow(payout.id)).status).toBe('completed')
     expect(await rowsAbout(payout.id)).toEqual([])
   })
@@ -195,7 +195,7 @@ describe('an answer of a chain that comes when another node has brought the tran
     rails.swift = chain as Rails
     const carry = async () => transferSteps(worlds.swift, silent).carry(await due<Transfer>('transfers', id))
     const finish = async () => {
-      while (!transferIsFinal(await bench.transferNow(id))) await carry()
+      while (!isFinalTransfer(await bench.transferNow(id))) await carry()
     }
     // As far as it must be for the late call to be the next one.
     if (call === 'broadcast') {
@@ -317,7 +317,7 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
         }
         rails.slow = pixThat(pix) as Rails
         rails.swift = pixThat({ ...pix, status: (order) => status(order.send_id) }) as Rails
-        const { lookAfter, send } = payoutSteps(moments.watched(worlds.slow), silent, () => {})
+        const { queryThenSend: lookAfter, send } = payoutSteps(moments.watched(worlds.slow), silent, () => {})
         if (time === 'again') {
           const taken = await due<Payout>('payouts', payout.id, lease_ms)
           await attempt(() => lookAfter(taken))
@@ -326,13 +326,13 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
 
         // What is still open is looked after, until it has its end.
         const steps = payoutSteps(worlds.swift, silent, () => {})
-        for (let turns = 0; turns < 5 && !isFinal(await bench.payoutNow(payout.id)); turns++) {
+        for (let turns = 0; turns < 5 && !isFinalPayout(await bench.payoutNow(payout.id)); turns++) {
           await withdrawAll()
           await bench.admin(`UPDATE sends SET sent_at = now() - interval '1 hour'`)
           await bench.past(payout)
           const taken: Payout | undefined = await due<Payout>('payouts', payout.id)
           // Whoever was slow may have brought it to its end just now.
-          if (taken) await steps.lookAfter(taken)
+          if (taken) await steps.queryThenSend(taken)
         }
         const after = await bench.payoutNow(payout.id)
         expect([after.status, paid.has(payout.send_id)], `${manner}, moment ${at}`).toEqual(
@@ -383,14 +383,14 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
           status: (_, { tx_hash }) => status(tx_hash),
         }) as Rails
         const { carry } = transferSteps(moments.watched(worlds.slow), silent)
-        for (let turns = 0; turns < 3 && !transferIsFinal(await bench.transferNow(id)); turns++) {
+        for (let turns = 0; turns < 3 && !isFinalTransfer(await bench.transferNow(id)); turns++) {
           const taken: Transfer | undefined = await due<Transfer>('transfers', id, lease_ms)
           if (taken) await carry(taken)
         }
         await operator.afterwards()
 
         const steps = transferSteps(worlds.swift, silent)
-        for (let turns = 0; turns < 5 && !transferIsFinal(await bench.transferNow(id)); turns++) {
+        for (let turns = 0; turns < 5 && !isFinalTransfer(await bench.transferNow(id)); turns++) {
           await withdrawAll()
           const taken: Transfer | undefined = await due<Transfer>('transfers', id)
           // Whoever was slow may have brought it to its end just now.

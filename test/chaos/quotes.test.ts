@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
-import { crowd, times } from '../support/crowd.ts'
 import { asAdmin } from '../support/database.ts'
-import { insist } from '../support/insist.ts'
 import { balanceOf } from '../support/once.ts'
+import { inParallel, times } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
+import { retryUntilAnswered } from '../support/retry.ts'
 import { size } from '../support/size.ts'
 import { openStage, type Stage } from '../support/stage.ts'
 
@@ -28,7 +28,7 @@ const order = (customer_id: string) => ({
 })
 
 async function quotesOf(stage: Stage, customer_id: string, count: number): Promise<string[]> {
-  return crowd(times(count, String), 8, async (_, i) => {
+  return inParallel(times(count, String), 8, async (_, i) => {
     const { status, json } = await stage.api(i).post('/v1/quotes', order(customer_id))
     expect(status).toBe(201)
     return json.id as string
@@ -78,12 +78,12 @@ describe('quotes over two processes', () => {
       const stage = await openStage({ nodes: 2 })
       try {
         const customer_id = await stage.customer({ BRL: BALANCE })
-        const asked = await crowd(times(QUOTES, String), AT_ONCE, async () => {
+        const asked = await inParallel(times(QUOTES, String), AT_ONCE, async () => {
           // One at a time: it holds for 30 seconds, and a busy machine takes longer for all of them.
           const [id] = await quotesOf(stage, customer_id, 1)
           const replies = await Promise.all(
             times(COPIES, (copy) =>
-              insist((tries) => stage.api(copy + tries).post(`/v1/quotes/${id}/execute`), {
+              retryUntilAnswered((tries) => stage.api(copy + tries).post(`/v1/quotes/${id}/execute`), {
                 cut: 0,
                 unavailable: 0,
               }),
@@ -116,10 +116,13 @@ describe('quotes over two processes', () => {
         const told = new Map<string, string>()
         for (let kill = 0; kill < KILLS; kill++) {
           const ids = await quotesOf(stage, customer_id, QUOTES / KILLS)
-          const asking = crowd(ids, AT_ONCE, (id) =>
+          const asking = inParallel(ids, AT_ONCE, (id) =>
             Promise.all(
               times(COPIES, (copy) =>
-                insist((tries) => stage.api(copy + tries).post(`/v1/quotes/${id}/execute`), trouble),
+                retryUntilAnswered(
+                  (tries) => stage.api(copy + tries).post(`/v1/quotes/${id}/execute`),
+                  trouble,
+                ),
               ),
             ),
           )

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { crowd, times } from '../support/crowd.ts'
-import { insist } from '../support/insist.ts'
 import { allFinal, balanceOf, expectOnce, payoutOrder, sum } from '../support/once.ts'
+import { inParallel, times } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
+import { retryUntilAnswered } from '../support/retry.ts'
 import { size } from '../support/size.ts'
 import { openStage } from '../support/stage.ts'
 import { until } from '../support/wait.ts'
@@ -48,9 +48,9 @@ test(
           await stage.crash(kill)
         }
       })()
-      const replies = await crowd(orders, AT_ONCE, ({ body }, i) => {
+      const replies = await inParallel(orders, AT_ONCE, ({ body }, i) => {
         begun++
-        return insist((tries) => stage.api(i + tries).post('/v1/pix/payouts', body), trouble)
+        return retryUntilAnswered((tries) => stage.api(i + tries).post('/v1/pix/payouts', body), trouble)
       })
       await killing
       const stopped_at = performance.now()

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { money } from '../../src/core/money.ts'
 import { deposit } from '../../src/money/deposits/deposits.ts'
-import { crowd, times } from '../support/crowd.ts'
+import { inParallel, times } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
 import { openReceiver, type Received, verifies } from '../support/receiver.ts'
 import { size } from '../support/size.ts'
@@ -69,7 +69,7 @@ test(
         money: money('BRL', 1n),
       }
       const made = new Set<string>()
-      const producing = crowd(times(EVENTS, String), 4, async () => {
+      const producing = inParallel(times(EVENTS, String), 4, async () => {
         made.add((await world.commit(deposit(world, order))).id)
         // Spread over the kills.
         if (process.env.PROVE) await sleep(20)

@@ -6,7 +6,7 @@ import { type Cluster, startCluster } from '../support/cluster.ts'
 import { prepareDatabase } from '../support/database.ts'
 import { openPayers, type Payers } from '../support/payers.ts'
 import { noteFact } from '../support/proof.ts'
-import { openHands, someCpf, spawnServer, testEnv } from '../support/service.ts'
+import { openDirectAccess, someCpf, spawnServer, testEnv } from '../support/service.ts'
 import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
 
@@ -17,7 +17,7 @@ const PER_DAY = 300
 const REPLAYS = 30
 
 let cluster: Cluster
-let hands: ReturnType<typeof openHands>
+let direct: ReturnType<typeof openDirectAccess>
 let nodes: Awaited<ReturnType<typeof spawnServer>>[]
 let payers: Payers
 let limited: { stop(): Promise<number> }
@@ -25,9 +25,9 @@ let limited: { stop(): Promise<number> }
 beforeAll(async () => {
   cluster = await startCluster()
   await prepareDatabase(cluster.url)
-  hands = openHands({ url: cluster.url, drop: async () => {} })
+  direct = openDirectAccess({ url: cluster.url, drop: async () => {} })
   nodes = await Promise.all(Array.from({ length: NODES }, () => spawnServer(testEnv(cluster.url))))
-  const { key, api } = await hands.partner(nodes[0]!.url)
+  const { key, api } = await direct.partner(nodes[0]!.url)
   const pix_key = someCpf()
   const customer = await api.post('/v1/customers', { name: 'Ana', document: pix_key })
   const customer_id = customer.json.id
@@ -39,14 +39,14 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all((nodes ?? []).map((node) => node.kill('SIGKILL')))
-  await hands?.stop()
+  await direct?.stop()
   await cluster?.stop()
 }, 60_000)
 
 /** A key with few requests a day, asked all the while: as many are let in as it has, over all nodes and servers. */
 async function openLimited(urls: readonly string[]) {
-  const { key, partner_id } = await hands.partner(urls[0]!, { limited: true })
-  await editPartner(hands.shared, partner_id, { per_minute: 100_000, per_day: PER_DAY })
+  const { key, partner_id } = await direct.partner(urls[0]!, { limited: true })
+  await editPartner(direct.shared, partner_id, { per_minute: 100_000, per_day: PER_DAY })
   const apis = urls.map((url) => openApi(url, key))
   let accepted = 0
   let stopped = false
@@ -155,7 +155,7 @@ test('everything acknowledged is there once, as it was acknowledged, and the boo
     const open = await cluster.sql(`SELECT 1 FROM sandbox.payouts WHERE status IN ('pending', 'processing')`)
     return open.length === 0
   }, 60_000)
-  const { production, sandbox } = await hands.audit()
+  const { production, sandbox } = await direct.audit()
   expect([...sandbox.findings, ...production.findings]).toEqual([])
   const refused = payers.asks.filter(({ status }) => status === 503).length
   const slowest = Math.round(Math.max(...payers.asks.map(({ ms }) => ms)))

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { freePort, openBalancer } from '../support/balancer.ts'
 import { createDatabase } from '../support/database.ts'
 import { noteFact } from '../support/proof.ts'
-import { openHands, someCpf, spawnServer, testEnv } from '../support/service.ts'
+import { openDirectAccess, someCpf, spawnServer, testEnv } from '../support/service.ts'
 import { size } from '../support/size.ts'
 
 type Answer = { readonly status: number; readonly text: string }
@@ -39,18 +39,18 @@ test('two nodes restarted in turn behind a load balancer, under GETs and payouts
   timeout: 600_000,
 }, async () => {
   const restarts = size(10, 2)
-  const hands = openHands(await createDatabase())
-  onTestFinished(hands.stop)
+  const direct = openDirectAccess(await createDatabase())
+  onTestFinished(direct.stop)
   const ports = [await freePort(), await freePort()]
   // The default of the service: DRAIN_MS is what is tested.
-  const start = (port: number) => spawnServer(testEnv(hands.database.url, { PORT: `${port}`, DRAIN_MS: '' }))
+  const start = (port: number) => spawnServer(testEnv(direct.database.url, { PORT: `${port}`, DRAIN_MS: '' }))
   const nodes = [await start(ports[0]!), await start(ports[1]!)]
   onTestFinished(async () => void (await Promise.all(nodes.map((node) => node.kill('SIGKILL')))))
   const balancer = await openBalancer(ports)
   onTestFinished(balancer.stop)
   for (const node of [0, 1]) await balancer.waitFor(node, 'up')
 
-  const { key, api } = await hands.partner(nodes[0]!.url)
+  const { key, api } = await direct.partner(nodes[0]!.url)
   const pix_key = someCpf()
   const customer_id = (await api.post('/v1/customers', { name: 'Ana', document: pix_key })).json.id
   await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1000000000' })
@@ -97,7 +97,7 @@ test('two nodes restarted in turn behind a load balancer, under GETs and payouts
   expect(failures).toEqual([])
   expect(counts.gets).toBeGreaterThan(restarts)
   expect(new Set(paid).size).toBe(counts.payouts)
-  expect((await hands.audit()).sandbox.findings).toEqual([])
+  expect((await direct.audit()).sandbox.findings).toEqual([])
   noteFact(
     `restarts behind ${balancer.kind}: two nodes, ${restarts} restarts in turn under ${counts.gets} GETs and ${counts.payouts} payouts over keep-alive connections, without a retry: 0 failed`,
   )

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { openApi } from '../support/api.ts'
-import { crowd } from '../support/crowd.ts'
 import { asAdmin, createDatabase } from '../support/database.ts'
+import { inParallel } from '../support/parallel.ts'
 import { openPayers } from '../support/payers.ts'
 import { noteFact } from '../support/proof.ts'
-import { openHands, someCpf, spawnServer, testEnv } from '../support/service.ts'
+import { openDirectAccess, someCpf, spawnServer, testEnv } from '../support/service.ts'
 import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
 
@@ -87,8 +87,8 @@ test('nodes of the version before pay on while a newer one migrates the database
 
   const newer = await spawnServer(testEnv(database.url))
   onTestFinished(() => newer.kill('SIGKILL'))
-  const hands = openHands(database)
-  onTestFinished(hands.stop)
+  const direct = openDirectAccess(database)
+  onTestFinished(direct.stop)
   const from = olds.asks.length
   const news = openPayers({ ...load, nodes: [newer.url], payers: 4, prefix: 'new' })
   const enough = size(500, 40)
@@ -107,7 +107,7 @@ test('nodes of the version before pay on while a newer one migrates the database
   for (const { order, id } of acknowledged) expect(ids.get(order.idempotency_key)).toBe(id)
   expect(rows).toHaveLength(acknowledged.length)
   // Either version answers for what the other one did.
-  const again = await crowd(acknowledged, 100, ({ order }, i) =>
+  const again = await inParallel(acknowledged, 100, ({ order }, i) =>
     i < olds.acknowledged.length ? news.replay(order, 0) : olds.replay(order, i % 2),
   )
   expect(again).toEqual(acknowledged.map(({ body }) => body))
@@ -117,7 +117,7 @@ test('nodes of the version before pay on while a newer one migrates the database
     ])
     return open.length === 0
   }, 120_000)
-  const { production, sandbox } = await hands.audit()
+  const { production, sandbox } = await direct.audit()
   expect([...sandbox.findings, ...production.findings]).toEqual([])
   // Nor did the audit of the version before take for a fault what this one writes.
   expect(await asAdmin(database.url, ['SELECT kind, object_id, details FROM sandbox.exceptions'])).toEqual([])

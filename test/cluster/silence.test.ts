@@ -5,24 +5,24 @@ import { primaryOf } from '../../src/db/primary.ts'
 import { openApi } from '../support/api.ts'
 import { startCluster } from '../support/cluster.ts'
 import { createDatabase, prepareDatabase, seatAt, type TestDatabase } from '../support/database.ts'
-import { openHole } from '../support/hole.ts'
 import { startNode } from '../support/node.ts'
-import { openHands, someCpf } from '../support/service.ts'
+import { openDirectAccess, someCpf } from '../support/service.ts'
+import { openSilencingProxy } from '../support/silencing-proxy.ts'
 import { until } from '../support/wait.ts'
 
 /** Nobody waits longer than this, whatever happens to the database; a busy machine may add a little. */
 const OPEN_MS = 12_000
 
 let database: TestDatabase
-let hands: ReturnType<typeof openHands>
+let direct: ReturnType<typeof openDirectAccess>
 beforeAll(async () => {
   database = await createDatabase()
-  hands = openHands(database)
+  direct = openDirectAccess(database)
 })
-afterAll(() => hands.stop())
+afterAll(() => direct.stop())
 
 async function holeToDatabase() {
-  const hole = await openHole(Number(new URL(database.url).port))
+  const hole = await openSilencingProxy(Number(new URL(database.url).port))
   onTestFinished(hole.stop)
   return hole
 }
@@ -32,7 +32,7 @@ describe('a database that vanishes without a word', () => {
     const hole = await holeToDatabase()
     const nodes = [await startNode(hole.urlOf(database.url)), await startNode(hole.urlOf(database.url))]
     for (const node of nodes) onTestFinished(node.stop)
-    const { key } = await hands.partner(nodes[0]!.url)
+    const { key } = await direct.partner(nodes[0]!.url)
     const apis = nodes.map(({ url }) => openApi(url, key))
     const ask = async (i: number) => {
       const started = performance.now()
@@ -45,7 +45,7 @@ describe('a database that vanishes without a word', () => {
     }
     await Promise.all(Array.from({ length: 8 }, (_, i) => ask(i)))
     await sleep(1500)
-    hole.vanish()
+    hole.silence()
     const asked = Array.from({ length: 40 }, async (_, i) => {
       await sleep(i * 50)
       return ask(i)
@@ -57,7 +57,7 @@ describe('a database that vanishes without a word', () => {
     expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(OPEN_MS)
     for (const { status } of answers) expect([200, 201, 503]).toContain(status)
     expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThan(0)
-    hole.appear()
+    hole.restore()
     await until(is(200), 8000)
     await until(async () => (await ask(0)).status === 200 && (await ask(3)).status === 201, 8000)
   })
@@ -66,12 +66,12 @@ describe('a database that vanishes without a word', () => {
     const hole = await holeToDatabase()
     const node = await startNode(hole.urlOf(database.url), { DATABASE_WAIT_MS: '8000' })
     onTestFinished(node.stop)
-    const { key } = await hands.partner(node.url)
+    const { key } = await direct.partner(node.url)
     const api = openApi(node.url, key)
     expect((await api.get('/v1/customers')).status).toBe(200)
     await sleep(1500)
     // The connections are lost, and the server is there.
-    hole.vanish({ but_new: true })
+    hole.silence({ but_new: true })
     const replies = await Promise.all(Array.from({ length: 10 }, () => api.get('/v1/customers')))
     expect(replies.map(({ status }) => status)).toEqual(Array(10).fill(200))
   })
@@ -123,12 +123,12 @@ describe('a former primary that goes on beside the one that replaced it', () => 
 
   test('is left by a node that could see no other when it started', async () => {
     const newer = Number(/,127\.0\.0\.1:(\d+)/.exec(cluster.url)![1])
-    const hole = await openHole(newer)
+    const hole = await openSilencingProxy(newer)
     onTestFinished(hole.stop)
-    hole.vanish()
+    hole.silence()
     const { place, primary } = openFresh(cluster.url.replace(`:${newer}`, `:${hole.port}`))
     expect(await place()).toBe('a')
-    hole.appear()
+    hole.restore()
     await until(async () => (await place()) === 'b', 40_000)
     expect(primary.state()).toMatchObject({ up: true, timeline: 2 })
   })

@@ -3,7 +3,7 @@ import { codeAt, stepAt } from '../../src/parties/team/factor.ts'
 import { seedOf } from '../support/code.ts'
 import { makePerson, openConsole } from '../support/console.ts'
 import { asAdmin, createDatabase } from '../support/database.ts'
-import { openHands, spawnServer, testEnv } from '../support/service.ts'
+import { openDirectAccess, spawnServer, testEnv } from '../support/service.ts'
 
 /** Everything in every table of ours, bytes in hex as PostgreSQL writes them. */
 async function everything(url: string): Promise<string> {
@@ -22,13 +22,13 @@ async function everything(url: string): Promise<string> {
 
 test('no password, token, seed, code or link is in a table or in the log, however much the log tells', async () => {
   const database = await createDatabase()
-  const hands = openHands(database)
-  onTestFinished(hands.stop)
+  const direct = openDirectAccess(database)
+  onTestFinished(direct.stop)
   const server = await spawnServer(testEnv(database.url, { LOG_LEVEL: 'trace' }))
   onTestFinished(() => server.kill('SIGTERM'))
   const { url } = server
-  const { partner_id, key } = await hands.partner(url)
-  const made = await makePerson({ ...hands, url } as never, { partner_id, role: 'owner' })
+  const { partner_id, key } = await direct.partner(url)
+  const made = await makePerson({ ...direct, url } as never, { partner_id, role: 'owner' })
   const { email } = made.user
   const secrets: Record<string, string> = { 'a key': key, 'a password that was made': made.password }
 

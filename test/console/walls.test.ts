@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type OperatorRole, operatorRoles, type PartnerRole, partnerRoles } from '../../src/core/actor.ts'
 import { newId } from '../../src/core/ids.ts'
-import { type ConsoleEndpoint, methodAndPath } from '../../src/doors/console-api/endpoint.ts'
+import type { ConsoleEndpoint } from '../../src/doors/console-api/endpoint.ts'
 import { consoleEndpoints } from '../../src/doors/console-api/endpoints.ts'
 import {
   isOfOperator,
@@ -9,6 +9,7 @@ import {
   operatorPermits,
   partnerPermits,
 } from '../../src/doors/console-api/permits.ts'
+import { methodAndPath } from '../../src/http/endpoint.ts'
 import { openConsole, signedIn } from '../support/console.ts'
 import { asAdmin } from '../support/database.ts'
 import { noteFact } from '../support/proof.ts'

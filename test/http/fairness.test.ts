@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, openApi, type Reply } from '../support/api.ts'
-import { crowd } from '../support/crowd.ts'
 import { asAdmin, holdLock } from '../support/database.ts'
+import { inParallel } from '../support/parallel.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
 import { converse, requestText } from '../support/sockets.ts'
 import { roomInMinute, until } from '../support/wait.ts'
@@ -190,7 +190,7 @@ describe('requests of one partner that are under way', () => {
     try {
       await Promise.all(
         ['POST /v1/customers', 'GET /v1/events?wait=30'].map((line) =>
-          crowd(Array.from({ length: 2 * IN_FLIGHT }), 2 * IN_FLIGHT, () =>
+          inParallel(Array.from({ length: 2 * IN_FLIGHT }), 2 * IN_FLIGHT, () =>
             converse(service.url, [requestText(`${line} HTTP/1.1`, announced, '{')], { timeout_ms: 200 }),
           ),
         ),

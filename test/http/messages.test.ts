@@ -3,7 +3,7 @@ import { errorCodes, errors } from '../../src/core/errors.ts'
 import { endpoints } from '../../src/doors/api/endpoints.ts'
 import { type Endpoint, methodAndPath } from '../../src/http/endpoint.ts'
 import type { Api } from '../support/api.ts'
-import { crowd } from '../support/crowd.ts'
+import { inParallel } from '../support/parallel.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 /** Whoever reads a refusal must know what to send instead. */
@@ -93,7 +93,7 @@ test('every refusal of a body says what the field must be', async () => {
   const cases = withBody.flatMap((endpoint) =>
     [...spoilt(endpoint.body as Schema)].map((sent) => [endpoint, sent] as const),
   )
-  await crowd(cases, 16, ([endpoint, sent]) => say(endpoint, sent))
+  await inParallel(cases, 16, ([endpoint, sent]) => say(endpoint, sent))
   expect(refused).toBeGreaterThan(withBody.length * 20)
 })
 

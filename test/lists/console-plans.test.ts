@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { COUNTED, lookedAt } from '../../src/db/newest.ts'
+import { COUNT_MAX, mostRowsRead } from '../../src/db/newest.ts'
 import { type Client, openClient } from '../../src/db/pool.ts'
 import type { ConsoleHandler } from '../../src/doors/console-api/endpoint.ts'
 import { moneyRoutes } from '../../src/doors/console-api/money/routes.ts'
 import type { ConsoleParts } from '../../src/doors/console-api/parts.ts'
 import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
-import { openHands } from '../support/service.ts'
+import { openDirectAccess } from '../support/service.ts'
 import { size } from '../support/size.ts'
 import { explain, recording, rowsRead } from './explain.ts'
 import { type Filled, fillLists, idOf } from './fill.ts'
@@ -17,22 +17,22 @@ const LIMIT = 50
 const EXACT = 8 * (LIMIT + 1)
 /** Filters that no index answers: a page goes on for so many walks, each of which ends after so many rows. */
 const WALKS = 20
-const BOUNDED = WALKS * 2 * lookedAt(LIMIT + 1) + EXACT
+const BOUNDED = WALKS * 2 * mostRowsRead(LIMIT + 1) + EXACT
 
-let hands: ReturnType<typeof openHands>
+let direct: ReturnType<typeof openDirectAccess>
 let client: Client
 let filled: Filled
 beforeAll(async () => {
   const database = await createDatabase()
-  hands = openHands(database)
-  const [large, small] = await Promise.all([hands.partner('http://unused'), hands.partner('http://unused')])
+  direct = openDirectAccess(database)
+  const [large, small] = await Promise.all([direct.partner('http://unused'), direct.partner('http://unused')])
   filled = { rows: ROWS, large: large.partner_id, small: small.partner_id }
   await asAdmin(database.url, fillLists(filled))
   client = await openClient(seatAt(database.url, 'sandbox', 'plans'))
 }, 600_000)
 afterAll(async () => {
   await client.end()
-  await hands.stop()
+  await direct.stop()
 })
 
 const time = (n: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n * 1000).toISOString()
@@ -91,7 +91,7 @@ const handlerOf = (name: string): ConsoleHandler => handlers.find(({ endpoint })
 
 /** What the page itself read, and what the count of the open ones did. */
 async function cost(name: string, query: Readonly<Record<string, string>>) {
-  const world = hands.worlds.sandbox
+  const world = direct.worlds.sandbox
   const { db, asked } = recording(world.reads)
   const actor = { kind: 'person', partner_id: filled.large }
   const call = { world: { ...world, db, reads: db }, actor, params: { environment: 'sandbox' }, query }
@@ -121,7 +121,7 @@ describe(`a page of the console among ${ROWS} rows`, () => {
     const dear: unknown[] = []
     for (const query of [{}, ...queriesOf(exact)]) {
       const { read, page } = await cost(name, query)
-      if (read.page > EXACT || read.open > 2 * COUNTED) dear.push({ query, read })
+      if (read.page > EXACT || read.open > 2 * COUNT_MAX) dear.push({ query, read })
       if (!page.next_cursor) continue
       const next = await cost(name, { ...query, cursor: page.next_cursor })
       if (next.read.page > EXACT) dear.push({ query, page: 2, read: next.read })

@@ -7,7 +7,7 @@ import { consoleHandlersOf } from '../../src/doors/console-api/handlers.ts'
 import type { ConsoleParts } from '../../src/doors/console-api/parts.ts'
 import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
 import { noteFact } from '../support/proof.ts'
-import { openHands } from '../support/service.ts'
+import { openDirectAccess } from '../support/service.ts'
 import { size } from '../support/size.ts'
 import { blocksTouched, explain, recording } from './explain.ts'
 import { type Filled, fillLists, idOf } from './fill.ts'
@@ -25,17 +25,17 @@ const DEEPER = { times: 2, more: 12 }
 
 type History = {
   readonly filled: Filled
-  readonly hands: ReturnType<typeof openHands>
+  readonly direct: ReturnType<typeof openDirectAccess>
   readonly client: Client
 }
 
 async function openHistory(rows: number): Promise<History> {
   const database = await createDatabase()
-  const hands = openHands(database)
-  const [large, small] = await Promise.all([hands.partner('http://unused'), hands.partner('http://unused')])
+  const direct = openDirectAccess(database)
+  const [large, small] = await Promise.all([direct.partner('http://unused'), direct.partner('http://unused')])
   const filled = { rows, large: large.partner_id, small: small.partner_id }
   await asAdmin(database.url, fillLists(filled))
-  return { filled, hands, client: await openClient(seatAt(database.url, 'sandbox', 'plans')) }
+  return { filled, direct, client: await openClient(seatAt(database.url, 'sandbox', 'plans')) }
 }
 
 let short: History
@@ -45,9 +45,9 @@ beforeAll(async () => {
   long = await openHistory(LONG)
 }, 1_800_000)
 afterAll(async () => {
-  for (const { client, hands } of [short, long]) {
+  for (const { client, direct } of [short, long]) {
     await client.end()
-    await hands.stop()
+    await direct.stop()
   }
 })
 
@@ -74,8 +74,8 @@ const limiter = { used: async () => [] }
 const partsOf = (office: object) =>
   ({ office, runtimes: { sandbox: { limiter } } }) as unknown as ConsoleParts
 
-async function blocksOf({ filled, hands, client }: History, name: string, query: Query, whose: Size) {
-  const world = hands.worlds.sandbox
+async function blocksOf({ filled, direct, client }: History, name: string, query: Query, whose: Size) {
+  const world = direct.worlds.sandbox
   const { db, asked: statements } = recording(world.reads)
   const office = { log: { pools: { production: empty, sandbox: db, shared: empty } } }
   const handlers = [...handlersOf({} as HandlerParts), ...consoleHandlersOf(partsOf(office))]

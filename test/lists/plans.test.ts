@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { PartnerActor } from '../../src/core/actor.ts'
-import { lookedAt } from '../../src/db/newest.ts'
+import { mostRowsRead } from '../../src/db/newest.ts'
 import { type Client, openClient } from '../../src/db/pool.ts'
 import { endpoints } from '../../src/doors/api/endpoints.ts'
 import { type HandlerParts, handlersOf } from '../../src/doors/api/handlers.ts'
 import type { Endpoint } from '../../src/http/endpoint.ts'
 import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
 import { noteFact } from '../support/proof.ts'
-import { openHands } from '../support/service.ts'
+import { openDirectAccess } from '../support/service.ts'
 import { size } from '../support/size.ts'
 import { type Asked, explain, recording, rowsRead } from './explain.ts'
 import { type Filled, fillLists, idOf } from './fill.ts'
@@ -22,24 +22,24 @@ const LIMIT = 20
 /** A page, a few rows of each stretch that is merged, and what belongs to each row. */
 const EXACT = 6 * (LIMIT + 1)
 /** Filters together, which no index answers: so many rows are looked at, and the last of them is found once more. */
-const BOUNDED = 2 * lookedAt(LIMIT + 1) + EXACT
+const BOUNDED = 2 * mostRowsRead(LIMIT + 1) + EXACT
 
-let hands: ReturnType<typeof openHands>
+let direct: ReturnType<typeof openDirectAccess>
 let client: Client
 let filled: Filled
 let url: string
 beforeAll(async () => {
   const database = await createDatabase()
   url = database.url
-  hands = openHands(database)
-  const [large, small] = await Promise.all([hands.partner('http://unused'), hands.partner('http://unused')])
+  direct = openDirectAccess(database)
+  const [large, small] = await Promise.all([direct.partner('http://unused'), direct.partner('http://unused')])
   filled = { rows: ROWS, large: large.partner_id, small: small.partner_id }
   await asAdmin(database.url, fillLists(filled))
   client = await openClient(seatAt(database.url, 'sandbox', 'plans'))
 }, 600_000)
 afterAll(async () => {
   await client.end()
-  await hands.stop()
+  await direct.stop()
 })
 
 const lists = endpoints.filter(({ query }) => query && 'cursor' in query.properties)
@@ -61,7 +61,7 @@ async function runList(
   query: Query,
   partner_id: string,
 ): Promise<{ asked: Asked[]; page: any }> {
-  const world = hands.worlds.sandbox
+  const world = direct.worlds.sandbox
   const { db, asked } = recording(world.db)
   const { run } = handlers.find(({ endpoint }) => endpoint.name === list.name)!
   const actor = { partner_id, key_id: 'key', scopes: ['read'] } as unknown as PartnerActor

@@ -52,7 +52,7 @@ export function openBareWorld(options: {
     clock,
     commit: door.commit,
     preview: door.preview,
-    told: () => {},
+    wakeEventReaders: () => {},
     onInvalidAnswer: openInvalidAnswers({ db, clock }, options.log),
     pix: simulatedPix({ clock, journal }),
     chain: simulatedChain({ clock, journal, broadcast_ms: 1000, confirm_ms: 3000 }),

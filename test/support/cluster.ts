@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { ensureCluster, ensureDatabase } from '../../src/db/embedded/cluster.ts'
-import { choosePlace, type Place } from '../../src/db/embedded/place.ts'
+import { chooseInstallation, type Installation } from '../../src/db/embedded/installation.ts'
 import { type Running, startServer } from '../../src/db/embedded/process.ts'
-import { type Hole, openHole } from './hole.ts'
+import { openSilencingProxy, type SilencingProxy } from './silencing-proxy.ts'
 import { until } from './wait.ts'
 
 /**
@@ -38,7 +38,7 @@ type Member = {
   readonly name: string
   readonly folder: string
   readonly port: number
-  readonly hole: Hole
+  readonly hole: SilencingProxy
   server: Running | undefined
 }
 
@@ -59,13 +59,13 @@ const SETTINGS = {
 
 export async function startCluster(): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'trilho-pair-'))
-  const place = await choosePlace(folder, undefined, () => {})
+  const place = await chooseInstallation(folder, undefined, () => {})
   const password = await ensureCluster(place)
   const members = await Promise.all(
     ['a', 'b'].map(async (name): Promise<Member> => {
       const port = await freePort()
       const data = name === 'a' ? place.cluster : join(folder, name)
-      return { name, folder: data, port, hole: await openHole(port), server: undefined }
+      return { name, folder: data, port, hole: await openSilencingProxy(port), server: undefined }
     }),
   )
   let [primary, other] = members as [Member, Member]
@@ -79,7 +79,7 @@ export async function startCluster(): Promise<Cluster> {
     sql: (statement) => ask(primary, password, statement, 'trilho'),
     kill: () => signalAll(primary, 'SIGKILL'),
     lose() {
-      primary.hole.vanish()
+      primary.hole.silence()
       signalAll(primary, 'SIGKILL')
     },
     pause: () => signalAll(primary, 'SIGSTOP'),
@@ -94,7 +94,7 @@ export async function startCluster(): Promise<Cluster> {
       signalAll(other, 'SIGKILL')
       await other.server?.ended
       await rm(other.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-      other.hole.appear()
+      other.hole.restore()
       await makeStandby(place, primary, other, password)
     },
     async stop() {
@@ -108,7 +108,7 @@ export async function startCluster(): Promise<Cluster> {
   }
 }
 
-async function startMember(place: Place, member: Member, password: string): Promise<void> {
+async function startMember(place: Installation, member: Member, password: string): Promise<void> {
   const settings = Object.entries({ ...SETTINGS, port: String(member.port), cluster_name: member.name })
   const argv = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])
   member.server = startServer(place.run_as, [join(place.bin, 'postgres'), '-D', member.folder, ...argv], {})
@@ -116,7 +116,12 @@ async function startMember(place: Place, member: Member, password: string): Prom
 }
 
 /** A copy of the running primary, which follows it from then on and must confirm every commit. */
-async function makeStandby(place: Place, primary: Member, standby: Member, password: string): Promise<void> {
+async function makeStandby(
+  place: Installation,
+  primary: Member,
+  standby: Member,
+  password: string,
+): Promise<void> {
   const client = await connectTo(primary, password)
   let label: string
   try {

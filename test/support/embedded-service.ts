@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { runningEmbedded } from '../../src/db/embedded/running.ts'
 import { type Config, readConfig } from '../../src/node/config.ts'
 import { startService } from '../../src/node/serve.ts'
-import { openHands } from './service.ts'
+import { openDirectAccess } from './service.ts'
 
-/** A server with the embedded database in its data folder, as on somebody's laptop, and hands to work on it. */
+/** A server with the embedded database in its data folder, as on somebody's laptop, and direct access to that database. */
 export async function startEmbeddedService(data_dir: string, env: Record<string, string> = {}) {
   const config: Config = readConfig({
     DATA_DIR: data_dir,
@@ -22,15 +22,15 @@ export async function startEmbeddedService(data_dir: string, env: Record<string,
   })
   const url = (await runningEmbedded(data_dir))!
   const key = Buffer.from(readFileSync(`${data_dir}/secret.key`, 'utf8').trim(), 'hex')
-  const hands = openHands({ url, drop: async () => {} }, [key])
+  const direct = openDirectAccess({ url, drop: async () => {} }, [key])
   return {
-    ...hands,
+    ...direct,
     config,
     secret_key: key,
     url: service.url,
-    partner: (options?: Parameters<typeof hands.partner>[1]) => hands.partner(service.url, options),
+    partner: (options?: Parameters<typeof direct.partner>[1]) => direct.partner(service.url, options),
     async stop() {
-      await hands.stop()
+      await direct.stop()
       await service.stop()
     },
   }

@@ -6,10 +6,10 @@ import { foldTrades } from '../../src/money/treasury/treasury.ts'
 import { hashKeyValue } from '../../src/parties/keys/value.ts'
 import { editPartner } from '../../src/parties/partners/partners.ts'
 import type { World } from '../../src/world.ts'
-import { crowd, times } from './crowd.ts'
 import { createDatabase } from './database.ts'
 import { startNode } from './node.ts'
-import { openHands, someCpf } from './service.ts'
+import { inParallel, times } from './parallel.ts'
+import { openDirectAccess, someCpf } from './service.ts'
 import { eventually } from './wait.ts'
 
 /**
@@ -32,7 +32,7 @@ const PAIRS = [
 
 export async function openHistory(env: Record<string, string> = {}) {
   const database = await createDatabase()
-  const hands = openHands(database)
+  const direct = openDirectAccess(database)
   const server = await startNode(database.url, {
     SANDBOX_BROADCAST_MS: '0',
     SANDBOX_CONFIRM_MS: '0',
@@ -40,20 +40,20 @@ export async function openHistory(env: Record<string, string> = {}) {
     ...env,
   })
   let running = true
-  const world = hands.worlds.sandbox
+  const world = direct.worlds.sandbox
   const calls = callsTo(server.url)
   const desk = deskIn(world)
 
   /** A partner with these fees, and customers with money in every asset. */
   async function addPartner(customers: number, pix_fee: number): Promise<Partner> {
-    const { partner_id, key, key_id } = await hands.partner(server.url)
-    await editPartner(hands.shared, partner_id, { pix_fee })
-    const ids = await crowd(times(customers, someCpf), 8, (document) => calls.addCustomer(key, document))
+    const { partner_id, key, key_id } = await direct.partner(server.url)
+    await editPartner(direct.shared, partner_id, { pix_fee })
+    const ids = await inParallel(times(customers, someCpf), 8, (document) => calls.addCustomer(key, document))
     return { partner_id, key, key_id, customers: ids }
   }
 
   return {
-    ...hands,
+    ...direct,
     ...calls,
     ...desk,
     world,
@@ -61,7 +61,7 @@ export async function openHistory(env: Record<string, string> = {}) {
     addPartner,
     /** Something of everything. */
     async fill(partners: readonly Partner[], acts: number): Promise<void> {
-      await crowd(
+      await inParallel(
         times(acts, (n) => n),
         24,
         (n) => calls.act(partners[n % partners.length]!, n),
@@ -78,7 +78,7 @@ export async function openHistory(env: Record<string, string> = {}) {
     async stop(): Promise<void> {
       if (running) await server.stop()
       running = false
-      await hands.stop()
+      await direct.stop()
     },
   }
 }

@@ -3,13 +3,13 @@ import { expect } from 'vitest'
 import type { Stage } from './stage.ts'
 
 /** A line of the simulated rails' journal: the id that an order came under, and the order as it came. */
-export type Told = {
+export type JournalLine = {
   readonly id: string
   readonly order: { readonly id?: string; readonly send_id?: string; readonly description?: string | null }
 }
 
 /** Until a rail is told of something there is no file. */
-export const readJournal = (file: string): Told[] =>
+export const readJournal = (file: string): JournalLine[] =>
   (existsSync(file) ? readFileSync(file, 'utf8') : '')
     .split('\n')
     .filter((line) => line !== '')
@@ -84,7 +84,9 @@ const endings: Readonly<Record<string, string>> = {
  * Once everything is final: the table, the ledger, the events and the rail's own journal must tell one story, in which
  * each order was debited once, reached the rail under one id, and ended once.
  */
-export async function expectOnce(stage: Stage): Promise<{ payouts: Row[]; transfers: Row[]; told: Told[] }> {
+export async function expectOnce(
+  stage: Stage,
+): Promise<{ payouts: Row[]; transfers: Row[]; told: JournalLine[] }> {
   const payouts = await readPayouts(stage)
   const transfers = await readTransfers(stage)
   const orders = [...payouts, ...transfers]

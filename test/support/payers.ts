@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openApi } from './api.ts'
-import { insist, isCut } from './insist.ts'
+import { isCut, retryUntilAnswered } from './retry.ts'
 
 /** One request and what came of it; 0 for one whose connection broke. */
 export type Ask = {
@@ -83,7 +83,8 @@ export function openPayers(options: {
     asks,
     acknowledged,
     replay: async (order, node) =>
-      (await insist(() => apis[node]!.post('/v1/pix/payouts', order), { cut: 0, unavailable: 0 })).text,
+      (await retryUntilAnswered(() => apis[node]!.post('/v1/pix/payouts', order), { cut: 0, unavailable: 0 }))
+        .text,
     async stop() {
       stopped = true
       await Promise.all(running)

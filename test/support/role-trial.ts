@@ -2,7 +2,7 @@ import { wrongSettings } from '../../src/control/operator/settings-audit.ts'
 import { verifyIn } from '../../src/control/operator/verify.ts'
 import { createSealer } from '../../src/core/seal.ts'
 import { sqlState } from '../../src/db/failure.ts'
-import { type Client, type Pool, roleOf, type SchemaName } from '../../src/db/pool.ts'
+import { type Client, databaseRoleOf, type Pool, type SchemaName } from '../../src/db/pool.ts'
 import { type Check, ledgerChecks, type RangeCheck } from '../../src/ledger/audit.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
 import { openActLog } from '../../src/records/acts/log.ts'
@@ -39,7 +39,7 @@ export function openTrials(owner: Client, url: string) {
     try {
       await owner.query(
         `SET LOCAL search_path = ${schema}; SET LOCAL statement_timeout = '10s'; SET LOCAL lock_timeout = '2s';
-         SET LOCAL ROLE ${roleOf(url, role)}`,
+         SET LOCAL ROLE ${databaseRoleOf(url, role)}`,
       )
       let changed = 0
       try {

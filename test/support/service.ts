@@ -22,7 +22,7 @@ import { METRICS_TOKEN } from './metrics.ts'
 import { testRun } from './test-run.ts'
 
 /**
- * A real server over a database of its own, and hands to set up what a test needs. Limits are lifted for the test's own
+ * A real server over a database of its own, and direct access to its database to set up what a test needs. Limits are lifted for the test's own
  * partners unless it says otherwise.
  */
 export type TestService = {
@@ -65,20 +65,20 @@ export async function startTestService(env: Record<string, string> = {}): Promis
       throw error
     },
   })
-  const hands = openHands(database, config.secret_key && [config.secret_key])
+  const direct = openDirectAccess(database, config.secret_key && [config.secret_key])
   return {
-    ...hands,
+    ...direct,
     url: service.url,
-    partner: (options) => hands.partner(service.url, options),
+    partner: (options) => direct.partner(service.url, options),
     async stop() {
       await service.stop()
-      await hands.stop()
+      await direct.stop()
     },
   }
 }
 
 /** Works on the database itself, beside whatever servers use it. */
-export function openHands(database: TestDatabase, keys?: readonly Buffer[]) {
+export function openDirectAccess(database: TestDatabase, keys?: readonly Buffer[]) {
   const seats = seatsAt(database.url, keys)
   const db = openPool({ ...seats('shared', 'test'), max: 2 })
   const shared = openShared(db)

@@ -6,11 +6,11 @@ import { deposit } from '../../src/money/deposits/deposits.ts'
 import { addCustomer } from '../../src/parties/customers/customers.ts'
 import { type Api, openApi } from './api.ts'
 import { createDatabase } from './database.ts'
-import { openHands, someCpf, spawnServer, testEnv } from './service.ts'
+import { openDirectAccess, someCpf, spawnServer, testEnv } from './service.ts'
 
 /**
  * Several servers, each a process of its own, over one database; the journal of what their simulated rails were told; and
- * hands to set up and to look. The nodes can be killed, and come back on another port.
+ * direct access to set up and to look. The nodes can be killed, and come back on another port.
  */
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
@@ -24,10 +24,10 @@ export async function openStage(options: {
   const database = await createDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'trilho-stage-'))
   const journal = join(folder, 'journal')
-  const hands = openHands(database)
+  const direct = openDirectAccess(database)
   const url = (await options.database_url?.(database.url)) ?? database.url
   const env = testEnv(url, { SANDBOX_JOURNAL: journal, ...options.env })
-  const { partner_id, key } = await hands.partner('')
+  const { partner_id, key } = await direct.partner('')
   const nodes: Node[] = []
   const started: Node[] = []
 
@@ -48,7 +48,7 @@ export async function openStage(options: {
   }
   async function stop(): Promise<void> {
     await Promise.all(started.map((node) => node.kill('SIGKILL')))
-    await hands.stop()
+    await direct.stop()
     await rm(folder, { recursive: true, force: true })
   }
 
@@ -62,7 +62,7 @@ export async function openStage(options: {
   }
 
   return {
-    ...hands,
+    ...direct,
     database,
     env,
     journal,
@@ -79,7 +79,7 @@ export async function openStage(options: {
     },
     /** A customer with money that no server of the stage had a hand in. */
     async customer(balances: Partial<Record<Asset, bigint>>): Promise<string> {
-      const world = hands.worlds.sandbox
+      const world = direct.worlds.sandbox
       const { id } = await addCustomer(world, { partner_id, name: 'Ana Souza', document: someCpf() })
       for (const [asset, units] of Object.entries(balances) as [Asset, bigint][]) {
         const order = { partner_id, customer_id: id, rail: 'sandbox' as const, money: money(asset, units) }

@@ -1,9 +1,10 @@
-import { type Room, takeDue } from '../../src/db/due.ts'
+import { takeDue } from '../../src/db/due.ts'
+import type { FreeSlots } from '../../src/db/slots.ts'
 import { networkNames } from '../../src/money/onchain/address.ts'
 import type { World } from '../../src/world.ts'
 
-/** Room for so many on each rail, with nothing under way. */
-export const roomFor = (table: 'payouts' | 'transfers', free: number): Room => ({
+/** So many free slots on each rail, with nothing under way. */
+export const freeSlotsFor = (table: 'payouts' | 'transfers', free: number): FreeSlots => ({
   rails: (table === 'payouts' ? ['pix'] : networkNames).map((rail) => ({ rail, free })),
   running: [],
   per_partner: free + 100,
@@ -17,7 +18,7 @@ export async function takeOne<Row>(
 ): Promise<Row | undefined> {
   for (const followed of [false, true]) {
     const due = { name: `test ${table} ${followed}`, table, columns, followed }
-    const [row] = await takeDue<Row>(db, due, lease_ms, roomFor(table, 1))
+    const [row] = await takeDue<Row>(db, due, lease_ms, freeSlotsFor(table, 1))
     if (row) return row
   }
   return undefined

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { migrate } from '../../src/db/migrate.ts'
-import { roleOf } from '../../src/db/pool.ts'
+import { databaseRoleOf } from '../../src/db/pool.ts'
 import { schemaNames } from '../../src/db/seat.ts'
 
 /** A database with every table in place and no rights given. A copy of it is migrated in a moment: only its rights are missing. */
@@ -12,7 +12,7 @@ export async function makeTemplate(admin_url: string): Promise<void> {
   await runAt(admin_url, [`CREATE DATABASE ${TEMPLATE}`])
   await migrate(url.href)
   // Otherwise its roles would have rights in every copy.
-  const roles = schemaNames.map((schema) => roleOf(url.href, schema))
+  const roles = schemaNames.map((schema) => databaseRoleOf(url.href, schema))
   await runAt(url.href, [`DROP OWNED BY ${roles.join(', ')}`, `DROP ROLE ${roles.join(', ')}`, 'VACUUM FULL'])
 }
 

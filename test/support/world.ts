@@ -4,9 +4,9 @@ import type { Refusal } from '../../src/core/errors.ts'
 import { type Asset, money } from '../../src/core/money.ts'
 import { claimOf } from '../../src/ledger/once.ts'
 import { deposit } from '../../src/money/deposits/deposits.ts'
-import { acceptTransfer, OPERATION as TRANSFER } from '../../src/money/onchain/transfers.ts'
+import { acceptTransfer, TRANSFER_OPERATION } from '../../src/money/onchain/transfers.ts'
 import { acceptPayout } from '../../src/money/pix/payouts.ts'
-import { OPERATION as PAYOUT } from '../../src/money/pix/settle.ts'
+import { PAYOUT_OPERATION } from '../../src/money/pix/settle.ts'
 import { lockQuote } from '../../src/money/quotes/quotes.ts'
 import { addCustomer } from '../../src/parties/customers/customers.ts'
 import type { World } from '../../src/world.ts'
@@ -56,7 +56,7 @@ function commandsOf(world: World<'sandbox'>, actor: PartnerActor) {
         description: null,
         idempotency_key,
       }
-      const claim = claimOf(key_id, PAYOUT, { idempotency_key })
+      const claim = claimOf(key_id, PAYOUT_OPERATION, { idempotency_key })
       return acceptPayout(world, actor, { order, claim, counterparty, bodyOf })
     },
     transfer(customer_id: string, units: bigint, idempotency_key = `transfer ${++keys}`) {
@@ -68,7 +68,7 @@ function commandsOf(world: World<'sandbox'>, actor: PartnerActor) {
         destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
         idempotency_key,
       } as const
-      const claim = claimOf(key_id, TRANSFER, { idempotency_key })
+      const claim = claimOf(key_id, TRANSFER_OPERATION, { idempotency_key })
       return acceptTransfer(world, actor, { order, claim, fee: 1_000_000n, bodyOf })
     },
     quote: async (customer_id: string) =>

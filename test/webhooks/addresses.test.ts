@@ -6,15 +6,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/node/config.ts'
 import { isAllowedAddress } from '../../src/webhooks/address.ts'
 import { attempt, isDelivered } from '../../src/webhooks/attempt.ts'
-import { dnsResolver, openOutside } from '../../src/webhooks/outside.ts'
+import { dnsResolver, openEgress } from '../../src/webhooks/egress.ts'
 import { servicePorts } from '../../src/webhooks/ports.ts'
 import { refusalOfUrl } from '../../src/webhooks/url.ts'
 import type { Api } from '../support/api.ts'
 import { type UrlCase, webhookUrls } from '../support/corpora.ts'
-import { crowd } from '../support/crowd.ts'
 import { asAdmin } from '../support/database.ts'
 import { expectIntact } from '../support/intact.ts'
 import { type NameServer, openNameServer } from '../support/name-server.ts'
+import { inParallel } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -106,7 +106,7 @@ test('nobody connects to any of them, also when they are in the database already
   const partners = await Promise.all(
     Array.from({ length: Math.ceil(reachable.length / PER_PARTNER) }, () => service.partner()),
   )
-  const results = await crowd(partners, 2, async ({ api }, i) => {
+  const results = await inParallel(partners, 2, async ({ api }, i) => {
     const part = reachable.slice(i * PER_PARTNER, (i + 1) * PER_PARTNER)
     const made: string[] = []
     for (const _ of part) made.push(await newEndpoint(api))
@@ -207,11 +207,11 @@ test('a name that changes its mind between two questions never leads inside', as
   })
   const resolve = dnsResolver({ servers: [rebinding.address], allow_private: false })
   const allows = (address: string) => address === '127.0.0.2'
-  const outside = openOutside({ resolve, allows, connect_ms: 1000, refusal_ms: 10 })
-  const post = (url: string) => attempt(outside.agent, { url, headers: {}, body: '{}', timeout_ms: 2000 })
+  const egress = openEgress({ resolve, allows, connect_ms: 1000, refusal_ms: 10 })
+  const post = (url: string) => attempt(egress.agent, { url, headers: {}, body: '{}', timeout_ms: 2000 })
   try {
     // A name of its own each time, so that no connection is used again.
-    const answers = await crowd(Array.from({ length: DELIVERIES }), 5, (_, i) =>
+    const answers = await inParallel(Array.from({ length: DELIVERIES }), 5, (_, i) =>
       post(`http://rebind${i}.test:${port}/`),
     )
     const delivered = answers.filter(isDelivered).length
@@ -223,14 +223,16 @@ test('a name that changes its mind between two questions never leads inside', as
       expect(isDelivered(await post(`http://rebind-mixed${i}.test:${port}/`))).toBe(false)
     expect(inside).toBe(0)
     // One and the same name: whatever connection is kept, it stays with the address that was judged.
-    const same = await crowd(Array.from({ length: DELIVERIES }), 5, () => post(`http://rebind.test:${port}/`))
+    const same = await inParallel(Array.from({ length: DELIVERIES }), 5, () =>
+      post(`http://rebind.test:${port}/`),
+    )
     expect(same.some(isDelivered)).toBe(true)
     expect(inside).toBe(0)
     noteFact(
       `${2 * DELIVERIES} deliveries to names whose server answers a public and an internal address by turns: ${delivered + same.filter(isDelivered).length} went to the public one, the rest were refused, ${inside} connections inside`,
     )
   } finally {
-    await outside.stop()
+    await egress.stop()
     await rebinding.stop()
     await outer.stop()
     inner.close()
@@ -246,10 +248,10 @@ test('of a name with thousands of addresses a few are judged, and the others are
   ]
   let judged = 0
   const allows = () => ++judged > 0
-  const outside = openOutside({ resolve, allows, connect_ms: 1000 })
+  const egress = openEgress({ resolve, allows, connect_ms: 1000 })
   try {
     const url = `http://many.test:${port}/`
-    const answer = await attempt(outside.agent, {
+    const answer = await attempt(egress.agent, {
       url,
       headers: {},
       body: '{}',
@@ -258,7 +260,7 @@ test('of a name with thousands of addresses a few are judged, and the others are
     expect(isDelivered(answer)).toBe(true)
     expect(judged).toBeLessThan(100)
   } finally {
-    await outside.stop()
+    await egress.stop()
     await receiver.stop()
   }
 })

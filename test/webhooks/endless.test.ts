@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { attempt } from '../../src/webhooks/attempt.ts'
-import { type Outside, openOutside } from '../../src/webhooks/outside.ts'
+import { type Egress, openEgress } from '../../src/webhooks/egress.ts'
 
 /** Whatever a receiver pours out, little of it is taken in, and it is over long before its time. */
 const TIMEOUT_MS = 60_000
 const ENOUGH_BYTES = 16 * 1024 * 1024
 
-let outside: Outside
+let egress: Egress
 beforeAll(() => {
-  outside = openOutside({ resolve: async () => [], allows: () => true, connect_ms: 5000 })
+  egress = openEgress({ resolve: async () => [], allows: () => true, connect_ms: 5000 })
 })
-afterAll(() => outside.stop())
+afterAll(() => egress.stop())
 
 const line = 'x'.repeat(1000)
 const pourings: Readonly<Record<string, { head: string; again: string }>> = {
@@ -47,7 +47,7 @@ test.each(Object.keys(pourings))('an endless answer is cut off: %s', async (what
   await once(server, 'listening')
   try {
     const { port } = server.address() as AddressInfo
-    const answer = await attempt(outside.agent, {
+    const answer = await attempt(egress.agent, {
       url: `http://127.0.0.1:${port}/`,
       headers: { 'content-type': 'application/json' },
       body: '{}',

@@ -1,5 +1,5 @@
 import { ApiError, errorOf, Unreachable } from './errors.ts'
-import { heard } from './live.ts'
+import { noteReachable } from './live.ts'
 import { type Calls, routes } from './types.ts'
 
 export type Name = keyof Calls
@@ -9,10 +9,10 @@ type Part<N extends Name, K extends 'params' | 'query' | 'body'> = undefined ext
   ? { readonly [P in K]?: Calls[N][K] }
   : { readonly [P in K]: Calls[N][K] }
 
-export type Input<N extends Name> = Part<N, 'params'> & Part<N, 'query'> & Part<N, 'body'>
+export type CallInput<N extends Name> = Part<N, 'params'> & Part<N, 'query'> & Part<N, 'body'>
 /** `input` may be omitted for a call that takes no params, query or body. */
-export type InputArgs<N extends Name> =
-  Record<string, never> extends Input<N> ? [input?: Input<N>] : [input: Input<N>]
+export type CallInputArgs<N extends Name> =
+  Record<string, never> extends CallInput<N> ? [input?: CallInput<N>] : [input: CallInput<N>]
 
 type AnyInput = {
   readonly params?: Readonly<Record<string, unknown>>
@@ -21,7 +21,7 @@ type AnyInput = {
 }
 
 /** Handles refusals that the person can resolve: a missing proof, an ended session. Set once, by the session. */
-type Desk = {
+type RefusalHandlers = {
   /** Resolves when the person has proven their identity, rejects when they cancel. */
   readonly prove: (needed: ApiError) => Promise<void>
   /**
@@ -31,18 +31,18 @@ type Desk = {
   readonly signIn: (needed: ApiError, acting: boolean) => Promise<void>
 }
 
-let desk: Desk | undefined
+let refusal_handlers: RefusalHandlers | undefined
 let csrf_token: string | undefined
 
-export const serve = (next: Desk | undefined): void => {
-  desk = next
+export const setRefusalHandlers = (next: RefusalHandlers | undefined): void => {
+  refusal_handlers = next
 }
 export const keepCsrf = (token: string | undefined): void => {
   csrf_token = token
 }
 
 /** The address of a call; also used for links, such as those to CSV files. */
-export const addressOf = <N extends Name>(name: N, input: Pick<Input<N>, 'params' | 'query'>): string =>
+export const callAddress = <N extends Name>(name: N, input: Pick<CallInput<N>, 'params' | 'query'>): string =>
   placeOf(routes[name], input as AnyInput)
 
 function placeOf(route: string, input: AnyInput): string {
@@ -69,7 +69,7 @@ const UNATTENDED_MS = 60_000
 async function send(route: string, input: AnyInput, signal: AbortSignal | undefined): Promise<unknown> {
   const method = route.split(' ')[0]!
   if (!navigator.onLine) {
-    heard(false)
+    noteReachable(false)
     throw new Unreachable(method, undefined, false)
   }
   const headers: Record<string, string> = { accept: 'application/json' }
@@ -87,10 +87,10 @@ async function send(route: string, input: AnyInput, signal: AbortSignal | undefi
     ...(signal === undefined ? {} : { signal }),
   }).catch((cause: unknown) => {
     if (signal?.aborted) throw cause
-    heard(false)
+    noteReachable(false)
     throw new Unreachable(method, cause)
   })
-  heard(true)
+  noteReachable(true)
   if (!response.ok) throw await errorOf(response)
   if (response.status === 204) return undefined
   return response.json().catch((cause: unknown) => {
@@ -111,22 +111,25 @@ async function answered(
   try {
     return await send(route, input, signal)
   } catch (error) {
-    if (!(error instanceof ApiError) || desk === undefined || isSigningIn(route)) throw error
+    if (!(error instanceof ApiError) || refusal_handlers === undefined || isSigningIn(route)) throw error
     const { code } = error
     if (asked.includes(code)) throw error
     // If another tab signed in again, the CSRF token of this page belongs to the old session.
     if (code === 'not_signed_in' || code === 'cross_site_request')
-      await desk.signIn(error, !route.startsWith('GET '))
-    else if (code === 'proof_needed') await desk.prove(error)
+      await refusal_handlers.signIn(error, !route.startsWith('GET '))
+    else if (code === 'proof_needed') await refusal_handlers.prove(error)
     else throw error
     return answered(route, input, signal, [...asked, code])
   }
 }
 
 /** One call of the console's API: `call('console.keys.list', { params: { environment } })`. */
-export const call = <N extends Name>(name: N, ...[input]: InputArgs<N>): Promise<Reply<N>> =>
+export const call = <N extends Name>(name: N, ...[input]: CallInputArgs<N>): Promise<Reply<N>> =>
   answered(routes[name], (input ?? {}) as unknown as AnyInput) as Promise<Reply<N>>
 
 /** Like `call`, with a signal that cancels it. */
-export const callUntil = <N extends Name>(name: N, input: Input<N>, signal: AbortSignal): Promise<Reply<N>> =>
-  answered(routes[name], input as unknown as AnyInput, signal) as Promise<Reply<N>>
+export const callUntil = <N extends Name>(
+  name: N,
+  input: CallInput<N>,
+  signal: AbortSignal,
+): Promise<Reply<N>> => answered(routes[name], input as unknown as AnyInput, signal) as Promise<Reply<N>>

@@ -43,7 +43,7 @@ export class Unreachable extends Error {
 }
 
 /** Another person has signed in in this browser. The call is dropped: it must not be made under the other person's name. */
-export class SomebodyElse extends Error {
+export class PersonChanged extends Error {
   constructor() {
     super('somebody else has signed in')
     this.name = 'SomebodyElse'

@@ -15,16 +15,16 @@ let liveness: Liveness = { state: 'none' }
 let listeners = 0
 const watchers = new Set<() => void>()
 
-function tell(next: Liveness['state']) {
+function setState(next: Liveness['state']) {
   if (next === liveness.state) return
   liveness = next === 'offline' ? { state: next, since: new Date().toISOString() } : { state: next }
   for (const watch of watchers) watch()
 }
 
 /** Any response, even an error, means that the service is reachable. */
-export function heard(answered: boolean): void {
-  if (!answered) tell('offline')
-  else if (liveness.state === 'offline') tell(listeners > 0 ? 'waiting' : 'none')
+export function noteReachable(answered: boolean): void {
+  if (!answered) setState('offline')
+  else if (liveness.state === 'offline') setState(listeners > 0 ? 'waiting' : 'none')
 }
 
 const subscribe = (watch: () => void) => {
@@ -78,54 +78,54 @@ function listen(queries: QueryClient, address: string): () => void {
   const open = () => {
     source = new EventSource(address)
     source.onopen = () => {
-      tell('live')
-      // Hints missed while the stream was closed are not repeated, so everything is read again.
+      setState('live')
+      // Hints missed while the stream was closed are not repeated, so everything is read reopen.
       void markAll(queries)
     }
     source.onmessage = onHint
     // The browser reconnects by itself; polling bridges the gap.
-    source.onerror = () => liveness.state === 'live' && tell('waiting')
+    source.onerror = () => liveness.state === 'live' && setState('waiting')
   }
-  const rest = () => {
+  const close = () => {
     source?.close()
     source = undefined
   }
-  const again = () => {
-    rest()
+  const reopen = () => {
+    close()
     open()
   }
-  const seen = () => {
-    if (document.hidden) return rest()
+  const onVisibility = () => {
+    if (document.hidden) return close()
     if (source === undefined) open()
   }
 
   const poll = setInterval(() => {
     if (document.hidden || liveness.state === 'live') return
     // The browser does not reconnect after a refusal, and a stream opened before an outage may be dead.
-    if (source?.readyState !== EventSource.CONNECTING) again()
+    if (source?.readyState !== EventSource.CONNECTING) reopen()
     void markAll(queries)
   }, POLL_MS)
-  const offline = () => heard(false)
+  const offline = () => noteReachable(false)
   const online = () => {
-    heard(true)
-    if (!document.hidden) again()
+    noteReachable(true)
+    if (!document.hidden) reopen()
   }
 
-  document.addEventListener('visibilitychange', seen)
+  document.addEventListener('visibilitychange', onVisibility)
   window.addEventListener('offline', offline)
   window.addEventListener('online', online)
   listeners++
-  if (liveness.state === 'none') tell('waiting')
+  if (liveness.state === 'none') setState('waiting')
   if (!document.hidden) open()
   return () => {
     listeners--
-    rest()
+    close()
     clearInterval(poll)
     clearTimeout(gathering)
-    document.removeEventListener('visibilitychange', seen)
+    document.removeEventListener('visibilitychange', onVisibility)
     window.removeEventListener('offline', offline)
     window.removeEventListener('online', online)
-    if (liveness.state !== 'offline') tell('none')
+    if (liveness.state !== 'offline') setState('none')
   }
 }
 

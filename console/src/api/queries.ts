@@ -8,8 +8,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
-import { call, callUntil, type Input, type InputArgs, type Name, type Reply } from './client.ts'
-import { ApiError, SomebodyElse } from './errors.ts'
+import { type CallInput, type CallInputArgs, call, callUntil, type Name, type Reply } from './client.ts'
+import { ApiError, PersonChanged } from './errors.ts'
 
 /**
  * By default the library queues a call while the browser is offline and sends it later: a payout could run long after the
@@ -28,7 +28,7 @@ export const queryClient = new QueryClient({
       retry: (failures, error) =>
         failures < 2 &&
         navigator.onLine &&
-        !(error instanceof SomebodyElse) &&
+        !(error instanceof PersonChanged) &&
         !(error instanceof ApiError && error.status < 500 && error.status !== 429),
     },
     mutations: { networkMode, retry: false },
@@ -49,7 +49,7 @@ type CallOptions<N extends Name> = {
 /** Reads: `useCall('console.keys.list', { params: { environment } }, { live: ['key'] })`. */
 export function useCall<N extends Name>(
   name: N,
-  input: Input<N>,
+  input: CallInput<N>,
   { live = [], when = true, keep = false, every }: CallOptions<N> = {},
 ): UseQueryResult<Reply<N>> {
   return useQuery<Reply<N>>({
@@ -66,7 +66,7 @@ const askingEvery = <R>(every: number | ((seen: R | undefined) => number | false
   typeof every === 'number' ? every : ({ state }: { state: { data: R | undefined } }) => every(state.data)
 
 type ActOptions<N extends Name> = Pick<
-  UseMutationOptions<Reply<N>, Error, Input<N>>,
+  UseMutationOptions<Reply<N>, Error, CallInput<N>>,
   'onSuccess' | 'onError'
 > & {
   /** Names, or prefixes of names, of the calls to read again afterwards: `['console.keys.']`. */
@@ -76,18 +76,18 @@ type ActOptions<N extends Name> = Pick<
 /** Writes: `const create = useAct('console.keys.create', { stale: ['console.keys.'] }); create.mutate({…})`. */
 export function useAct<N extends Name>(name: N, { stale = [], ...options }: ActOptions<N> = {}) {
   const queries = useQueryClient()
-  const mutation = useMutation<Reply<N>, Error, Input<N>>({
+  const mutation = useMutation<Reply<N>, Error, CallInput<N>>({
     // A response may hold a secret: it is dropped with the component that shows it.
     gcTime: 0,
-    mutationFn: (input) => call(name, ...([input] as InputArgs<N>)),
+    mutationFn: (input) => call(name, ...([input] as CallInputArgs<N>)),
     ...options,
     onSettled: () =>
       queries.invalidateQueries({
         predicate: ({ queryKey }) => stale.some((start) => String(queryKey[0]).startsWith(start)),
       }),
   })
-  const mutateAsync = useOnce(mutation.mutateAsync as (input: Input<N>) => Promise<Reply<N>>)
-  const mutate = useCallback((input: Input<N>) => void mutateAsync(input).catch(() => {}), [mutateAsync])
+  const mutateAsync = useOnce(mutation.mutateAsync as (input: CallInput<N>) => Promise<Reply<N>>)
+  const mutate = useCallback((input: CallInput<N>) => void mutateAsync(input).catch(() => {}), [mutateAsync])
   return { ...mutation, mutate, mutateAsync }
 }
 

@@ -30,6 +30,8 @@ export type PixPayout = { readonly id: string; readonly customer_id: string; rea
 
 export type Price = { readonly pair: "USDT/BRL" | "BTC/USDT" | "BTC/BRL"; readonly price: string; readonly buy_price: string; readonly sell_price: string; readonly source: string; readonly observed_at: string; readonly age_ms: number; readonly fresh: boolean }
 
+export type PublishedEvent = { readonly id: string; readonly type: string; readonly sequence: number; readonly created_at: string; readonly deliveries: readonly ({ readonly endpoint_id: string; readonly url: string; readonly status: "pending" | "delivered" | "exhausted" | "canceled"; readonly attempts: number; readonly next_attempt_at: string | null; readonly answer_status: number | null; readonly error: string | null; readonly duration_ms: number | null })[] }
+
 export type Quote = { readonly id: string; readonly customer_id: string; readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC"; readonly from_amount: string; readonly to_amount: string; readonly from_decimals: number; readonly to_decimals: number; readonly price: string; readonly price_decimals: number; readonly market_price: string; readonly side: "buy" | "sell"; readonly fees: Fees; readonly status: "pending" | "expired" | "executed"; readonly trade_id?: string | undefined; readonly expires_at: string; readonly created_at: string }
 
 export type Request = { readonly id: string; readonly key_id: string; readonly method: string; readonly route?: string | undefined; readonly status: number; readonly error_code?: string | undefined; readonly duration_ms: number; readonly address: string; readonly object_id?: string | undefined; readonly created_at: string }
@@ -39,8 +41,6 @@ export type StatementLine = { readonly id: string; readonly asset: "BRL" | "USDT
 export type ToBankAccount = { readonly type: "bank_account"; readonly ispb: string; readonly branch: string; readonly account_number: string; readonly account_type: "checking" | "savings" | "payment" | "salary"; readonly name: string; readonly document: string }
 
 export type ToPixKey = { readonly type: "pix_key"; readonly pix_key: string; readonly document?: string | undefined }
-
-export type ToldEvent = { readonly id: string; readonly type: string; readonly sequence: number; readonly created_at: string; readonly deliveries: readonly ({ readonly endpoint_id: string; readonly url: string; readonly status: "pending" | "delivered" | "exhausted" | "canceled"; readonly attempts: number; readonly next_attempt_at: string | null; readonly answer_status: number | null; readonly error: string | null; readonly duration_ms: number | null })[] }
 
 export type Trade = { readonly id: string; readonly quote_id: string; readonly customer_id: string; readonly status: "completed" | "failed"; readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC"; readonly from_amount: string; readonly to_amount: string; readonly from_decimals: number; readonly to_decimals: number; readonly executed_price: string; readonly price_decimals: number; readonly market_price: string; readonly side: "buy" | "sell"; readonly fees: Fees; readonly failure: { readonly code: "treasury_limit"; readonly message: string } | null; readonly created_at: string; readonly completed_at: string }
 
@@ -222,7 +222,7 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox"; readonly payout_id: string }
     query: undefined
     body: undefined
-    reply: { readonly payout: PixPayout; readonly send_id: string; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (ToldEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
+    reply: { readonly payout: PixPayout; readonly send_id: string; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
   }
   'console.payouts.redeliver': {
     params: { readonly environment: "production" | "sandbox"; readonly payout_id: string }
@@ -258,7 +258,7 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox"; readonly transfer_id: string }
     query: undefined
     body: undefined
-    reply: { readonly transfer: OnchainTransfer; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (ToldEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
+    reply: { readonly transfer: OnchainTransfer; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
   }
   'console.transfers.redeliver': {
     params: { readonly environment: "production" | "sandbox"; readonly transfer_id: string }
@@ -342,7 +342,7 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox"; readonly quote_id: string }
     query: undefined
     body: undefined
-    reply: { readonly quote: Quote; readonly left_ms: number; readonly trade: Trade | null; readonly customer: Customer; readonly pricing: { readonly pair: string; readonly source: string | null; readonly spread_bps: number }; readonly movements: readonly (Movement)[]; readonly events: readonly (ToldEvent)[]; readonly request: ApiRequest }
+    reply: { readonly quote: Quote; readonly left_ms: number; readonly trade: Trade | null; readonly customer: Customer; readonly pricing: { readonly pair: string; readonly source: string | null; readonly spread_bps: number }; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest }
   }
   'console.quotes.expire': {
     params: { readonly environment: "production" | "sandbox"; readonly quote_id: string }
@@ -366,7 +366,7 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox"; readonly trade_id: string }
     query: undefined
     body: undefined
-    reply: { readonly trade: Trade; readonly quote: Quote | null; readonly customer: Customer; readonly pricing: { readonly pair: string; readonly source: string | null; readonly spread_bps: number }; readonly movements: readonly (Movement)[]; readonly events: readonly (ToldEvent)[]; readonly request: ApiRequest }
+    reply: { readonly trade: Trade; readonly quote: Quote | null; readonly customer: Customer; readonly pricing: { readonly pair: string; readonly source: string | null; readonly spread_bps: number }; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest }
   }
   'console.trades.redeliver': {
     params: { readonly environment: "production" | "sandbox"; readonly trade_id: string }

@@ -43,7 +43,7 @@ function Missed() {
   )
 }
 
-const LOOK_MS = 3_000
+const POLL_MS = 3_000
 
 /**
  * Polls until the console is served, then reloads it. Returns true if that did not help: the service responds, the page was
@@ -70,7 +70,7 @@ function useServed(looks: number): boolean {
       clearInterval(timer)
       window.removeEventListener('online', look)
     }
-    const timer = setInterval(look, LOOK_MS)
+    const timer = setInterval(look, POLL_MS)
     window.addEventListener('online', look)
     void look()
     return stop

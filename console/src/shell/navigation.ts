@@ -5,7 +5,7 @@ type Word = {
   [K in keyof Texts['shell']]: Texts['shell'][K] extends string ? K : never
 }[keyof Texts['shell']]
 
-export type Place = {
+export type NavEntry = {
   readonly word: Word
   readonly icon: IconName
   /** The path after `/{environment}` or `/operator/{environment}`; a leading slash means that it belongs to no environment. */
@@ -17,9 +17,9 @@ export type Place = {
   readonly permit?: string
 }
 
-export type Part = { readonly word?: Word; readonly places: readonly Place[] }
+export type NavGroup = { readonly word?: Word; readonly places: readonly NavEntry[] }
 
-export const partnerParts: readonly Part[] = [
+export const partnerParts: readonly NavGroup[] = [
   { places: [{ word: 'overview', icon: 'overview', to: '' }] },
   {
     word: 'money',
@@ -49,7 +49,7 @@ export const partnerParts: readonly Part[] = [
   },
 ]
 
-export const operatorParts: readonly Part[] = [
+export const operatorParts: readonly NavGroup[] = [
   {
     places: [
       { word: 'overview', icon: 'overview', to: '' },
@@ -76,27 +76,27 @@ export const operatorParts: readonly Part[] = [
 ]
 
 /** The four tabs on a phone; the other entries are under More. */
-export const partnerTabs: readonly Place[] = [
+export const partnerTabs: readonly NavEntry[] = [
   { word: 'overview', icon: 'overview', to: '' },
   { word: 'customers', icon: 'customers', to: 'customers' },
   { word: 'payouts_short', icon: 'payouts', to: 'payouts' },
   { word: 'developers_short', icon: 'developers', to: 'developers/keys', also: ['developers'] },
 ]
 
-export const operatorTabs: readonly Place[] = [
+export const operatorTabs: readonly NavEntry[] = [
   { word: 'overview', icon: 'overview', to: '' },
   { word: 'partners', icon: 'partners', to: 'partners' },
   { word: 'desk_short', icon: 'desk', to: 'desk' },
   { word: 'proof_short', icon: 'proof', to: 'proof' },
 ]
 
-export const addressOf = (base: string, { to }: Place): string =>
+export const pageAddress = (base: string, { to }: NavEntry): string =>
   to.startsWith('/') ? to : to === '' ? base : `${base}/${to}`
 
 /** Whether the path is this entry or below it. */
-export function isAt(path: string, base: string, place: Place): boolean {
+export function isAt(path: string, base: string, place: NavEntry): boolean {
   const at = path.replace(/\/$/, '')
-  const own = addressOf(base, place)
+  const own = pageAddress(base, place)
   if (place.to === '') return at === own
   return [own, ...(place.also ?? []).map((also) => `${base}/${also}`)].some(
     (start) => at === start || at.startsWith(`${start}/`),

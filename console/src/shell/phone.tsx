@@ -6,7 +6,7 @@ import { useText } from '../text/text.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon, Mark } from '../ui/icons.tsx'
 import { usePageTitle } from '../ui/page.tsx'
-import { addressOf, isAt } from './navigation.ts'
+import { isAt, pageAddress } from './navigation.ts'
 import { PersonMenu } from './person-menu.tsx'
 import { EnvironmentSwitch, Pages } from './side-bar.tsx'
 import { LanguageSwitch, LiveDot, ThemeSwitch } from './top-bar.tsx'
@@ -47,7 +47,7 @@ export function Tabs({ frame }: { readonly frame: Frame }) {
         {frame.tabs.map((place) => (
           <Link
             key={place.to}
-            to={addressOf(frame.base, place)}
+            to={pageAddress(frame.base, place)}
             activeOptions={exactly}
             aria-current={place === current ? 'page' : undefined}
           >

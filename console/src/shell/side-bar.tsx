@@ -5,9 +5,9 @@ import { useText } from '../text/text.tsx'
 import { Icon, Mark } from '../ui/icons.tsx'
 import { Glyph } from '../ui/status.tsx'
 import { useNavCounts } from './nav-counts.ts'
-import { addressOf, isAt } from './navigation.ts'
+import { isAt, pageAddress } from './navigation.ts'
 import { PersonMenu } from './person-menu.tsx'
-import { elsewhere, exactly, type Frame } from './use-frame.ts'
+import { exactly, type Frame, inOtherEnvironment } from './use-frame.ts'
 
 export function SideBar({ frame }: { readonly frame: Frame }) {
   const { shell } = useText()
@@ -36,13 +36,13 @@ export function EnvironmentSwitch({ frame }: { readonly frame: Frame }) {
     <nav className="env" aria-label={shell.environment}>
       <Link
         className="real"
-        to={elsewhere(frame, 'production')}
+        to={inOtherEnvironment(frame, 'production')}
         activeOptions={exactly}
         {...at('production')}
       >
         {shell.production}
       </Link>
-      <Link to={elsewhere(frame, 'sandbox')} activeOptions={exactly} {...at('sandbox')}>
+      <Link to={inOtherEnvironment(frame, 'sandbox')} activeOptions={exactly} {...at('sandbox')}>
         {shell.sandbox}
       </Link>
     </nav>
@@ -61,7 +61,7 @@ export function Pages({ frame }: { readonly frame: Frame }) {
           {part.places.map((place) => (
             <Link
               key={place.to}
-              to={addressOf(frame.base, place)}
+              to={pageAddress(frame.base, place)}
               activeOptions={exactly}
               aria-current={isAt(frame.path, frame.base, place) ? 'page' : undefined}
             >

@@ -2,10 +2,10 @@ import { useLocation } from '@tanstack/react-router'
 import { type Environment, useEnvironment } from '../environment.ts'
 import { useSession } from '../session.tsx'
 import {
+  type NavEntry,
+  type NavGroup,
   operatorParts,
   operatorTabs,
-  type Part,
-  type Place,
   partnerParts,
   partnerTabs,
 } from './navigation.ts'
@@ -18,8 +18,8 @@ export type Frame = {
   /** The environment of the page; undefined for pages about people and terms. */
   readonly within: Environment | undefined
   readonly operator: boolean
-  readonly parts: readonly Part[]
-  readonly tabs: readonly Place[]
+  readonly parts: readonly NavGroup[]
+  readonly tabs: readonly NavEntry[]
 }
 
 export function useFrame(): Frame {
@@ -27,7 +27,7 @@ export function useFrame(): Frame {
   const environment = useEnvironment()
   const { partner, may } = useSession()
   const operator = partner === null
-  const base = baseOf(environment, operator)
+  const base = basePathOf(environment, operator)
   const parts = operator ? operatorParts : partnerParts
   return {
     path,
@@ -46,15 +46,15 @@ export function useFrame(): Frame {
   }
 }
 
-export const baseOf = (environment: Environment, operator: boolean): string =>
+export const basePathOf = (environment: Environment, operator: boolean): string =>
   operator ? `/operator/${environment}` : `/${environment}`
 
 /** `isAt` decides which entry is current: the router's own rule would match every page below an entry. */
 export const exactly = { exact: true } as const
 
 /** The same list in the other environment. For the page of one object, which does not exist there, this is its list. */
-export function elsewhere({ path, base, operator }: Frame, environment: Environment): string {
-  const other = baseOf(environment, operator)
+export function inOtherEnvironment({ path, base, operator }: Frame, environment: Environment): string {
+  const other = basePathOf(environment, operator)
   if (!path.startsWith(base)) return other
   const words = path.slice(base.length).split('/').filter(Boolean)
   if (words[0] === 'playground') return other

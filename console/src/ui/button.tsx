@@ -19,7 +19,7 @@ type Props = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className' | 'disabl
 
 /** Lets a dialog disable its other buttons while one of them works. */
 export type Work = { readonly busy: boolean; readonly begin: () => () => void }
-export const WorkAround = createContext<Work>({ busy: false, begin: () => () => {} })
+export const EnclosingWork = createContext<Work>({ busy: false, begin: () => () => {} })
 
 const classes = (kind: Kind | 'normal', small: boolean, wide: boolean, filled: boolean) =>
   ['btn', kind === 'normal' ? '' : kind, small ? 'sm' : '', wide ? 'wide' : '', filled ? 'filled' : '']
@@ -39,7 +39,7 @@ export function Button({
   ...rest
 }: Props) {
   const why = useId()
-  const { busy: around, begin } = use(WorkAround)
+  const { busy: around, begin } = use(EnclosingWork)
   const working = busy !== false
   useEffect(() => (working ? begin() : undefined), [working, begin])
   const reason = typeof disabled === 'string' ? disabled : undefined

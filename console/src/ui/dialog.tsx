@@ -9,7 +9,7 @@ import {
   useState,
 } from 'react'
 import { useText } from '../text/text.tsx'
-import { Button, type Work, WorkAround } from './button.tsx'
+import { Button, EnclosingWork, type Work } from './button.tsx'
 import { Failure } from './failure.tsx'
 import { Field, Input } from './field.tsx'
 import { Icon } from './icons.tsx'
@@ -71,7 +71,7 @@ export function Dialog({ title, onClose, size = 'normal', held = false, children
           </button>
         )}
       </header>
-      <WorkAround value={work}>{children}</WorkAround>
+      <EnclosingWork value={work}>{children}</EnclosingWork>
     </dialog>
   )
 }

@@ -1,9 +1,9 @@
 import { Link, useLocation } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
-import { ApiError, isUncertain, SomebodyElse, Unreachable } from '../api/errors.ts'
+import { ApiError, isUncertain, PersonChanged, Unreachable } from '../api/errors.ts'
 import { notAnId } from '../format/id.ts'
 import { minuteTime } from '../format/time.ts'
-import { saidOf } from '../text/said.ts'
+import { errorText } from '../text/error-text.ts'
 import { useLanguage, useText } from '../text/text.tsx'
 import { Button } from './button.tsx'
 import { Id } from './id.tsx'
@@ -88,10 +88,10 @@ function Said({ error }: { readonly error: unknown }): ReactNode {
       return typeof until === 'string'
         ? ui.failed.shut(minuteTime(until, { language }))
         : ui.failed.not_permitted
-    return saidOf(ui, error)
+    return errorText(ui, error)
   }
   if (error instanceof Unreachable) return ui.failed.offline
-  if (error instanceof SomebodyElse) return ui.failed.somebody_else
+  if (error instanceof PersonChanged) return ui.failed.somebody_else
   return ui.failed.title
 }
 

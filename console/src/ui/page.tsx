@@ -124,4 +124,4 @@ export function Empty({ title, children, action, page = false }: EmptyProps) {
 }
 
 /** The mark at the end of a complete list. */
-export const EndRail = () => <div className="endrail" aria-hidden="true" />
+export const EndMark = () => <div className="endrail" aria-hidden="true" />

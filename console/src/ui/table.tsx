@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { ApiError } from '../api/errors.ts'
-import { saidOf } from '../text/said.ts'
+import { errorText } from '../text/error-text.ts'
 import { useText } from '../text/text.tsx'
 import { Button } from './button.tsx'
 import { CopiedNote, useCopy } from './copy.tsx'
@@ -167,7 +167,7 @@ function WrongAddress({ error }: { readonly error: ApiError }) {
         </Button>
       }
     >
-      <Rich>{place ? saidOf(ui, error) : ui.failed.of_address(name)}</Rich>
+      <Rich>{place ? errorText(ui, error) : ui.failed.of_address(name)}</Rich>
     </Notice>
   )
 }

@@ -7,16 +7,16 @@ import type { Io } from '../io.ts'
 import { readKeyFile } from './key-file.ts'
 import { type Profile, readProfiles } from './profiles-file.ts'
 
-export type Client = { readonly trilho: Trilho; readonly url: string; readonly live: boolean }
+export type ApiClient = { readonly trilho: Trilho; readonly url: string; readonly live: boolean }
 
 /** Commands with an API key call the API over HTTP through the SDK, like any program of a partner. */
-export async function openClient(input: Input, more: TrilhoOptions = {}): Promise<Client> {
+export async function openApiClient(input: Input, more: TrilhoOptions = {}): Promise<ApiClient> {
   const { key, profile } = await credentials(input)
   const url = statedAddress(input, profile) ?? (await addressHere(input, key))
-  return clientAt(url, key, more)
+  return apiClientAt(url, key, more)
 }
 
-export function clientAt(url: string, key: string, more: TrilhoOptions = {}): Client {
+export function apiClientAt(url: string, key: string, more: TrilhoOptions = {}): ApiClient {
   try {
     const trilho = new Trilho({ key, baseUrl: url, userAgent: `trilho-cli/${version}`, ...more })
     return { trilho, url, live: isLive(key) }

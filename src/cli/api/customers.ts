@@ -1,11 +1,11 @@
 import { decimal } from '#sdk'
 import { argument, type Input, type Output, requiredOption, table } from '../command.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 import { printList, queryOf } from './list.ts'
 import { fieldsOf, shown } from './show.ts'
 
 export async function customersCreate(input: Input): Promise<Output> {
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   return shown(
     await trilho.customers.create({
       name: requiredOption(input, 'name'),
@@ -17,7 +17,7 @@ export async function customersCreate(input: Input): Promise<Output> {
 
 export async function customersBalances(input: Input): Promise<Output> {
   const id = argument(input, 0, 'CUSTOMER')
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   const balances = await trilho.customers.balances(id)
   const rows = balances.data.map(({ asset, available, in_transit, total, decimals }) => ({
     asset,
@@ -30,7 +30,7 @@ export async function customersBalances(input: Input): Promise<Output> {
 
 export async function customersStatement(input: Input): Promise<Output> {
   const id = argument(input, 0, 'CUSTOMER')
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   return printList(input, trilho.customers.statement(id, queryOf(input) as never), (line) => ({
     created_at: line.created_at,
     asset: line.asset,

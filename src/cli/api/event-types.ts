@@ -1,6 +1,6 @@
 import { type EventType, eventTypes } from '../../records/events/types.ts'
 import { type Input, option, usage } from '../command.ts'
-import { nearest } from '../find.ts'
+import { nearest } from '../find-command.ts'
 
 /** Reads a comma-separated list of event types. An empty list means all types. */
 export const eventTypesOf = (input: Input, name: string): EventType[] =>

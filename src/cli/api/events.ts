@@ -1,11 +1,11 @@
 import { argument, type Input, type Output, options, usage } from '../command.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 import { eventTypeNamed } from './event-types.ts'
 import { fieldsOf } from './show.ts'
 
 export async function eventsResend(input: Input): Promise<Output> {
   const id = argument(input, 0, 'EVENT')
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   const sent = await trilho.events.redeliver(id, fieldsOf(input, ['endpoint']))
   return { json: sent, text: `Sending ${sent.redelivered} again.\n` }
 }
@@ -13,7 +13,7 @@ export async function eventsResend(input: Input): Promise<Output> {
 export async function trigger(input: Input): Promise<Output> {
   const type = eventTypeNamed(argument(input, 0, 'TYPE'), 'TYPE')
   const override = overrideOf(options(input, 'override'))
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   const event = await trilho.sandbox.events.create(type, override ? { override } : {})
   return { json: event, text: `${event.id}  ${event.type}\n` }
 }

@@ -4,11 +4,11 @@ import { type Input, type Output, option, usage } from '../command.ts'
 import { exitOfStop } from '../exit.ts'
 import { coloured, type Io } from '../io.ts'
 import { toJson } from '../print.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 import { eventTypesOf } from './event-types.ts'
 import { type Forwarded, forwardTo } from './forward.ts'
 import { startProgram } from './program.ts'
-import { tellingFetch } from './telling.ts'
+import { reportingFetch } from './reporting-fetch.ts'
 
 /**
  * Prints or forwards events from the SDK's stream, which long-polls, respects the daily limit of the key and resumes after the
@@ -18,9 +18,9 @@ export async function listen(input: Input): Promise<Output> {
   const { io, format } = input
   const target = targetOf(input)
   const types = eventTypesOf(input, 'types')
-  const told = io.stopped()
-  let signal = told
-  const { trilho } = await openClient(input, { fetch: tellingFetch(io, () => signal.aborted) })
+  const stopped = io.stopped()
+  let signal = stopped
+  const { trilho } = await openApiClient(input, { fetch: reportingFetch(io, () => signal.aborted) })
   const given = givenSecret(io)
   const secret = given ?? showSecret(newSecret())
   const say = (json: unknown, text: string) =>
@@ -28,27 +28,28 @@ export async function listen(input: Input): Promise<Output> {
   if (given === undefined && (target || input.program.length > 0))
     say({ secret }, `Signing with the secret ${secret}\n`)
   const program = startProgram(input.program, { ...io.env, TRILHO_WEBHOOK_SECRET: secret })
-  signal = AbortSignal.any([told, program.ended])
+  signal = AbortSignal.any([stopped, program.ended])
   const events = trilho.events.stream({
     ...(types.length > 0 ? { types } : {}),
     after: option(input, 'after') ?? 'now',
     signal,
     save: once(() => io.stderr.write(`Waiting for events${target ? `, for ${target}` : ''}.\n`)),
   })
-  const way = { secret, patient: input.program.length > 0, signal }
+  const forwarding = { secret, patient: input.program.length > 0, signal }
   try {
     for await (const event of events) {
-      const onAway = (why: string) => {
+      const onUnreachable = (why: string) => {
         const out = format === 'table' ? io.stdout : io.stderr
         out.write(`${headOf(event)}  → ${coloured(io, 'red', why)}, trying again\n`)
       }
-      const forwarded = target === undefined ? undefined : await forwardTo(target, event, { ...way, onAway })
+      const forwarded =
+        target === undefined ? undefined : await forwardTo(target, event, { ...forwarding, onUnreachable })
       if (!signal.aborted) say(forwarded ? { ...event, forwarded } : event, lineOf(io, event, forwarded))
     }
   } finally {
-    await program.stop(told.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM')
+    await program.stop(stopped.reason === 'SIGINT' ? 'SIGINT' : 'SIGTERM')
   }
-  if (told.aborted) return { exit_code: exitOfStop(told.reason) }
+  if (stopped.aborted) return { exit_code: exitOfStop(stopped.reason) }
   const exit_code = program.exitCode()
   io.stderr.write(`${input.program[0]} ended with ${exit_code}; listening has ended too.\n`)
   return { exit_code }

@@ -2,7 +2,7 @@ import { randomKey } from '#sdk'
 import { agrees } from '../ask.ts'
 import { type Input, usage } from '../command.ts'
 import { isTerminal } from '../io.ts'
-import type { Client } from './client.ts'
+import type { ApiClient } from './client.ts'
 
 /**
  * Prints the generated idempotency key before the request is sent, so that a person can repeat the command safely whatever
@@ -23,7 +23,7 @@ export function idempotencyKey({ io, options, made_up }: Input): string {
 }
 
 /** Asks for confirmation before real money moves: a person answers a question, a script passes --yes. */
-export async function assertMeant(input: Input, { live }: Client, what: string): Promise<void> {
+export async function assertMeant(input: Input, { live }: ApiClient, what: string): Promise<void> {
   if (!live || input.options.yes === true) return
   if (!isTerminal(input.io)) usage(`${what} moves real money: a script must give --yes.`)
   if (!(await agrees(input.io, `${what}. This is real money. Do it?`)))

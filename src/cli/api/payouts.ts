@@ -1,7 +1,7 @@
 import { decimal, randomKey } from '#sdk'
 import { type Input, type Output, requiredOption } from '../command.ts'
 import { amountOption } from './amount.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 import { assertMeant, idempotencyKey } from './order.ts'
 import { fieldsOf, shown } from './show.ts'
 
@@ -14,7 +14,7 @@ const orderOf = (input: Input) => ({
 
 export async function payoutsCreate(input: Input): Promise<Output> {
   const order = orderOf(input)
-  const client = await openClient(input)
+  const client = await openApiClient(input)
   const what = `Pay ${decimal(order.amount, 'BRL')} BRL to ${order.counterparty.pix_key}`
   await assertMeant(input, client, what)
   const idempotency_key = idempotencyKey(input)
@@ -24,6 +24,6 @@ export async function payoutsCreate(input: Input): Promise<Output> {
 /** A dry run does not claim its idempotency key, so a random one will do. */
 export async function payoutsCheck(input: Input): Promise<Output> {
   const order = orderOf(input)
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   return shown(await trilho.pix.payouts.dryRun({ ...order, idempotency_key: randomKey() }))
 }

@@ -1,7 +1,7 @@
 import { ask } from '../ask.ts'
 import { argument, type Input, type Output, option, table, usage } from '../command.ts'
 import { isTerminal } from '../io.ts'
-import { addressHere, clientAt, isLive, statedAddress } from './client.ts'
+import { addressHere, apiClientAt, isLive, statedAddress } from './client.ts'
 import { readKeyFile } from './key-file.ts'
 import { type Profile, type Profiles, readProfiles, writeProfiles } from './profiles-file.ts'
 
@@ -15,7 +15,7 @@ export async function profilesAdd(input: Input): Promise<Output> {
   const stated = statedAddress(input)
   const key = await typedKey(input)
   const url = stated ?? (await addressHere(input, key))
-  const { trilho } = clientAt(url, key)
+  const { trilho } = apiClientAt(url, key)
   const { environment } = await trilho.account.get()
   const current = before.current ?? name
   const file = await writeProfiles(env, { current, profiles: { ...before.profiles, [name]: { url, key } } })

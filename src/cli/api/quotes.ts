@@ -10,7 +10,7 @@ import {
   usage,
 } from '../command.ts'
 import { amountOption, assetNamed } from './amount.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 import { assertMeant } from './order.ts'
 import { shown } from './show.ts'
 
@@ -21,7 +21,7 @@ export async function quotesCreate(input: Input): Promise<Output> {
   const amount_type = option(input, 'amount-type') ?? 'gross'
   if (amount_type !== 'gross' && amount_type !== 'net') return usage('--amount-type must be gross or net.')
   const partner_fee_bps = integerOption(input, 'partner-fee-bps', 0, 10_000)
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   return shown(
     await trilho.quotes.create({
       customer_id: requiredOption(input, 'customer'),
@@ -37,13 +37,13 @@ export async function quotesCreate(input: Input): Promise<Output> {
 
 export async function quotesExecute(input: Input): Promise<Output> {
   const id = argument(input, 0, 'QUOTE')
-  const client = await openClient(input)
+  const client = await openApiClient(input)
   await assertMeant(input, client, `Execute ${id}`)
   return shown(await client.trilho.quotes.execute(id))
 }
 
 export async function pricesList(input: Input): Promise<Output> {
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   return shownPrices(await trilho.prices.list())
 }
 
@@ -55,7 +55,7 @@ export async function pricesSet(input: Input): Promise<Output> {
     price: argument(input, 1, 'PRICE'),
     ...(age_seconds === undefined ? {} : { age_seconds }),
   }
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   return shownPrices(await trilho.sandbox.prices.set(order))
 }
 

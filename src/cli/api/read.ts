@@ -1,9 +1,9 @@
 import type { Call, Listing, Trilho } from '#sdk'
 import { argument, type Input, type Output } from '../command.ts'
 import type { Noun } from '../commands/api/reading.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 import { printList, queryOf } from './list.ts'
-import { money, shown } from './show.ts'
+import { amountText, shown } from './show.ts'
 
 /** The SDK calls that list and read a noun, and the columns of its table. */
 type Reader = {
@@ -30,7 +30,7 @@ const readers: Readonly<Record<Noun, Reader>> = {
     row: ({ id, status, amount, decimals, customer_id, created_at }) => ({
       id,
       status,
-      amount: money(amount, decimals, 'BRL'),
+      amount: amountText(amount, decimals, 'BRL'),
       customer: customer_id,
       created_at,
     }),
@@ -41,7 +41,7 @@ const readers: Readonly<Record<Noun, Reader>> = {
     row: ({ id, status, amount_gross, decimals, asset, network, customer_id, created_at }) => ({
       id,
       status,
-      amount: money(amount_gross, decimals, asset),
+      amount: amountText(amount_gross, decimals, asset),
       network,
       customer: customer_id,
       created_at,
@@ -63,7 +63,7 @@ const readers: Readonly<Record<Noun, Reader>> = {
     row: ({ id, status, amount, decimals, asset, customer_id, created_at }) => ({
       id,
       status,
-      amount: money(amount, decimals, asset),
+      amount: amountText(amount, decimals, asset),
       customer: customer_id,
       created_at,
     }),
@@ -103,21 +103,21 @@ type Conversion = {
 }
 
 const conversion = (one: Conversion) => ({
-  from: money(one.from_amount, one.from_decimals, one.from_asset),
-  to: money(one.to_amount, one.to_decimals, one.to_asset),
+  from: amountText(one.from_amount, one.from_decimals, one.from_asset),
+  to: amountText(one.to_amount, one.to_decimals, one.to_asset),
   customer: one.customer_id,
 })
 
 const objectId = (data: unknown) => (data as { object?: { id?: string } }).object?.id
 
 export async function list(noun: Noun, input: Input): Promise<Output> {
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   const { list, row } = readers[noun]
   return printList(input, list(trilho, queryOf(input) as never), row)
 }
 
 export async function get(noun: Noun, one: string, input: Input): Promise<Output> {
   const id = argument(input, 0, one)
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   return shown(await readers[noun].get(trilho, id))
 }

@@ -1,28 +1,28 @@
 import { argument, type Input, type Output, option, requiredOption, usage } from '../command.ts'
 import { amountOption, assetNamed } from './amount.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 import { shown } from './show.ts'
 
 export async function sandboxDeposit(input: Input): Promise<Output> {
   const asset = assetNamed(option(input, 'asset') ?? 'BRL', 'asset')
   const order = { customer_id: requiredOption(input, 'customer'), asset, amount: amountOption(input, asset) }
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   return shown(await trilho.sandbox.deposits.create(order))
 }
 
 export async function sandboxComplete(input: Input): Promise<Output> {
   const id = argument(input, 0, 'PAYOUT')
-  return shown(await (await openClient(input)).trilho.sandbox.payouts.complete(id))
+  return shown(await (await openApiClient(input)).trilho.sandbox.payouts.complete(id))
 }
 
 export async function sandboxConfirm(input: Input): Promise<Output> {
   const id = argument(input, 0, 'TRANSFER')
-  return shown(await (await openClient(input)).trilho.sandbox.transfers.confirm(id))
+  return shown(await (await openApiClient(input)).trilho.sandbox.transfers.confirm(id))
 }
 
 export async function sandboxFail(input: Input): Promise<Output> {
   const id = argument(input, 0, 'PAYOUT or TRANSFER')
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   if (id.startsWith('po_')) return shown(await trilho.sandbox.payouts.fail(id))
   if (id.startsWith('tr_')) return shown(await trilho.sandbox.transfers.fail(id))
   return usage('A payout’s id starts with po_, a transfer’s with tr_.')
@@ -30,5 +30,5 @@ export async function sandboxFail(input: Input): Promise<Output> {
 
 export async function sandboxExpire(input: Input): Promise<Output> {
   const id = argument(input, 0, 'QUOTE')
-  return shown(await (await openClient(input)).trilho.sandbox.quotes.expire(id))
+  return shown(await (await openApiClient(input)).trilho.sandbox.quotes.expire(id))
 }

@@ -18,11 +18,11 @@ function amountIn(object: object, field: string): string | undefined {
   const decimals = fields[`${side}decimals`]
   const amount = fields[field]
   if (typeof decimals !== 'number' || typeof amount !== 'string') return undefined
-  return money(amount, decimals, String(fields[`${side}asset`] ?? 'BRL'))
+  return amountText(amount, decimals, String(fields[`${side}asset`] ?? 'BRL'))
 }
 
 /** A decimal amount with its asset: 10.50 BRL. */
-export const money = (amount: string, decimals: number, asset: string): string =>
+export const amountText = (amount: string, decimals: number, asset: string): string =>
   `${decimal(amount, decimals)} ${asset}`
 
 /** Maps options to fields of the API: --customer is customer_id, --created-after is created_after. */

@@ -1,16 +1,16 @@
 import { decimal } from '#sdk'
 import { type Input, type Output, requiredOption, table, usage } from '../command.ts'
 import { amountOption, assetNamed } from './amount.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 import { assertMeant, idempotencyKey } from './order.ts'
-import { money, shown } from './show.ts'
+import { amountText, shown } from './show.ts'
 
 export async function transfersCreate(input: Input): Promise<Output> {
   const asset = assetNamed(requiredOption(input, 'asset'), 'asset')
   if (asset === 'BRL') usage('--asset must be USDT or BTC; BRL is paid by Pix: trilho payouts create.')
   const amount = amountOption(input, asset)
   const to = requiredOption(input, 'to')
-  const client = await openClient(input)
+  const client = await openApiClient(input)
   await assertMeant(input, client, `Send ${decimal(amount, asset)} ${asset} to ${to}`)
   const order = {
     customer_id: requiredOption(input, 'customer'),
@@ -25,11 +25,11 @@ export async function transfersCreate(input: Input): Promise<Output> {
 }
 
 export async function transfersFees(input: Input): Promise<Output> {
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   const fees = await trilho.onchain.fees.list()
   const rows = fees.data.map(({ network, asset, fee, decimals }) => ({
     network,
-    fee: money(fee, decimals, asset),
+    fee: amountText(fee, decimals, asset),
   }))
   return { json: fees, text: table(rows) }
 }

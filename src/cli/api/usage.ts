@@ -1,8 +1,8 @@
 import { type Input, type Output, table } from '../command.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 
-export async function usage(input: Input): Promise<Output> {
-  const { trilho } = await openClient(input)
+export async function usageShow(input: Input): Promise<Output> {
+  const { trilho } = await openApiClient(input)
   const usage = await trilho.usage.get()
   const rows = [
     { what: 'requests this minute', ...usage.minute },

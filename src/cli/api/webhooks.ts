@@ -1,12 +1,12 @@
 import { argument, type Input, integerOption, type Output, option, requiredOption } from '../command.ts'
-import { openClient } from './client.ts'
+import { openApiClient } from './client.ts'
 import { eventTypesOf } from './event-types.ts'
 import { fieldsOf, shown } from './show.ts'
 
 export async function webhooksCreate(input: Input): Promise<Output> {
   const url = argument(input, 0, 'URL')
   const events = eventTypesOf(input, 'events')
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   return shown(
     await trilho.webhookEndpoints.create({
       url,
@@ -18,13 +18,13 @@ export async function webhooksCreate(input: Input): Promise<Output> {
 
 export async function webhooksTest(input: Input): Promise<Output> {
   const id = argument(input, 0, 'ENDPOINT')
-  return shown(await (await openClient(input)).trilho.webhookEndpoints.test(id))
+  return shown(await (await openApiClient(input)).trilho.webhookEndpoints.test(id))
 }
 
 export async function webhooksRotateSecret(input: Input): Promise<Output> {
   const id = argument(input, 0, 'ENDPOINT')
   const grace_hours = integerOption(input, 'grace-hours', 0, 168)
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   return shown(
     await trilho.webhookEndpoints.rotateSecret(id, grace_hours === undefined ? {} : { grace_hours }),
   )
@@ -34,7 +34,7 @@ export async function webhooksRotateSecret(input: Input): Promise<Output> {
 export async function webhooksRedeliver(input: Input): Promise<Output> {
   const id = argument(input, 0, 'ENDPOINT')
   const to = option(input, 'to') ?? new Date().toISOString()
-  const { trilho } = await openClient(input)
+  const { trilho } = await openApiClient(input)
   let redelivered = 0
   for (let from: string | undefined = requiredOption(input, 'from'); from !== undefined; ) {
     try {
@@ -58,6 +58,6 @@ export async function webhooksRedeliver(input: Input): Promise<Output> {
 
 export async function webhooksDelete(input: Input): Promise<Output> {
   const id = argument(input, 0, 'ENDPOINT')
-  await (await openClient(input)).trilho.webhookEndpoints.delete(id)
+  await (await openApiClient(input)).trilho.webhookEndpoints.delete(id)
   return { json: { id, deleted: true }, text: `${id} is deleted.\n` }
 }

@@ -1,5 +1,5 @@
 import type { CliCommand } from '../command.ts'
-import { customerCommands as apiCustomerCommands } from './api/customers.ts'
+import { apiCustomerCommands } from './api/customers.ts'
 import { depositCommands } from './api/deposits.ts'
 import { eventCommands } from './api/events.ts'
 import { payoutCommands } from './api/payouts.ts'

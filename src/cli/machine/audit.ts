@@ -5,7 +5,7 @@ import { environmentOption, type Input, type Output, type Reach, table } from '.
 import { exit } from '../exit.ts'
 import { toJson } from '../print.ts'
 
-export async function audit(input: Input, { office, worlds }: Reach): Promise<Output> {
+export async function auditBooks(input: Input, { office, worlds }: Reach): Promise<Output> {
   const only = environmentOption(input)
   const chosen = Object.values(worlds as Record<string, World>).filter(
     (world) => only === undefined || world.environment === only,

@@ -7,7 +7,7 @@ import { argument, type Input, type Output, requiredOption } from '../command.ts
 import { exit, exitOfStop } from '../exit.ts'
 import { watched } from '../progress.ts'
 
-export async function create(input: Input): Promise<Output> {
+export async function backupCreate(input: Input): Promise<Output> {
   const dir = argument(input, 0, 'DIR')
   const manifest = await watched(input.io, (onProgress) => createBackup(input.config, dir, onProgress))
   return {
@@ -19,7 +19,7 @@ export async function create(input: Input): Promise<Output> {
   }
 }
 
-export async function verify(input: Input): Promise<Output> {
+export async function backupVerify(input: Input): Promise<Output> {
   const dir = argument(input, 0, 'DIR')
   const stopped = input.io.stopped()
   const verified = await watched(input.io, (onProgress) =>
@@ -43,7 +43,7 @@ export async function verify(input: Input): Promise<Output> {
   }
 }
 
-export async function restore(input: Input): Promise<Output> {
+export async function backupRestore(input: Input): Promise<Output> {
   const dir = argument(input, 0, 'DIR')
   const to = requiredOption(input, 'to')
   const restored = await watched(input.io, (onProgress) =>

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { parseAddress, withoutPasswords } from '../../db/address.ts'
-import { readSuperseded, told, unmarkSuperseded } from '../../db/embedded/superseded.ts'
+import { describeSuperseded, readSuperseded, unmarkSuperseded } from '../../db/embedded/superseded.ts'
 import { secretKeyFile } from '../../db/open.ts'
 import { renderAudit } from '../../node/audit-database.ts'
 import { copyDatabase } from '../../node/database-copy/copy.ts'
@@ -8,7 +8,7 @@ import { type Input, type Output, option, UsageError } from '../command.ts'
 import { exit } from '../exit.ts'
 import { watched } from '../progress.ts'
 
-export async function copy(input: Input): Promise<Output> {
+export async function databaseCopy(input: Input): Promise<Output> {
   const to = await targetOf(input)
   const { config } = input
   const { audit, tables, rows } = await watched(input.io, (onProgress) =>
@@ -39,7 +39,7 @@ No service starts on ${config.data_dir} any more: it would send the same payouts
   }
 }
 
-export async function unmark(input: Input): Promise<Output> {
+export async function databaseUnmark(input: Input): Promise<Output> {
   const { data_dir } = input.config
   const mark = await readSuperseded(data_dir)
   if (!mark)
@@ -49,12 +49,12 @@ export async function unmark(input: Input): Promise<Output> {
     }
   if (input.options.yes !== true)
     throw new UsageError(
-      `No service starts on ${data_dir}, because ${told(mark)}. If both ran, payouts would be sent twice. If the other service will never run again, give --yes.`,
+      `No service starts on ${data_dir}, because ${describeSuperseded(mark)}. If both ran, payouts would be sent twice. If the other service will never run again, give --yes.`,
     )
   await unmarkSuperseded(data_dir)
   return {
     json: { data_dir, unmarked: true, was: mark },
-    text: `A service may start on ${data_dir} again. It was refused because ${told(mark)}. Payouts that the other service sent since then are unknown here: compare with your rails first.\n`,
+    text: `A service may start on ${data_dir} again. It was refused because ${describeSuperseded(mark)}. Payouts that the other service sent since then are unknown here: compare with your rails first.\n`,
   }
 }
 

@@ -24,8 +24,8 @@ export async function serve(input: Input): Promise<Output> {
     process.once('SIGTERM', resolve)
     process.once('SIGINT', resolve)
   })
-  const told = new AbortController()
-  void stopping.then(() => told.abort())
+  const aborting = new AbortController()
+  void stopping.then(() => aborting.abort())
   const hurry = new AbortController()
   void Promise.race([stopping, failed.catch((error: Error) => error)]).then((reason) => {
     if (reason instanceof Error) hurry.abort('the service cannot go on')
@@ -36,11 +36,11 @@ export async function serve(input: Input): Promise<Output> {
     config,
     print: (text) => void writeSync(1, text),
     onFatal: fail,
-    signal: told.signal,
+    signal: aborting.signal,
     hurry: hurry.signal,
   }).catch((error: unknown) => {
     // A signal aborted the start: no service runs, so there is nothing to stop.
-    if (!told.signal.aborted) throw error
+    if (!aborting.signal.aborted) throw error
   })
   const service = await Promise.race([starting, failed])
   if (!service) return undefined
@@ -60,10 +60,10 @@ function withRole(input: Input): Config {
  * everything acknowledged is on disk.
  */
 function forceLater(hurry: AbortController, drain_ms: number): void {
-  const told_at = performance.now()
+  const stopped_at = performance.now()
   const force = () => process.exit(1)
   const again = (signal: NodeJS.Signals) => {
-    const passed_ms = performance.now() - told_at
+    const passed_ms = performance.now() - stopped_at
     if (passed_ms < SAME_SIGNAL_MS) return
     if (hurry.signal.aborted || passed_ms > drain_ms) force()
     hurry.abort(`a second signal, ${signal}`)

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ioOf } from '../../../test/support/cli.ts'
 import { asAdmin, createDatabase } from '../../../test/support/database.ts'
-import { openHands, someCpf } from '../../../test/support/service.ts'
+import { openDirectAccess, someCpf } from '../../../test/support/service.ts'
 import { act } from '../../control/operator/act.ts'
-import { verify } from '../../control/operator/verify.ts'
+import { verifyLog } from '../../control/operator/verify.ts'
 import type { Environment } from '../../core/environment.ts'
 import { readConfig } from '../../node/config.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
@@ -154,7 +154,7 @@ const table: Readonly<Record<string, Row>> = {
 
 const folder = fileURLToPath(new URL('./', import.meta.url))
 let commands: Map<string, CliCommand>
-let hands: ReturnType<typeof openHands>
+let hands: ReturnType<typeof openDirectAccess>
 let reach: Reach
 let made: Made
 
@@ -162,7 +162,7 @@ beforeAll(async () => {
   commands = new Map(
     all_commands.filter(({ who }) => who !== 'key').map((command) => [command.name, command]),
   )
-  hands = openHands(await createDatabase())
+  hands = openDirectAccess(await createDatabase())
   const { shared, worlds, office, database } = hands
   reach = { url: database.url, shared, worlds, office }
   const { id: partner_id } = await createPartner(shared, 'Acme')
@@ -328,7 +328,7 @@ describe('contract §17.13', () => {
 
   test('every act above is in three unbroken logs', async () => {
     for (const place of ['production', 'sandbox', 'shared'] as const)
-      expect((await verify(hands.office, place)).broken).toEqual([])
+      expect((await verifyLog(hands.office, place)).broken).toEqual([])
   })
 })
 
@@ -337,7 +337,7 @@ test('with exactly two operators, one of them lost, what incidents.md tells the 
   const [lower, remove] = [
     ...guide.split('## A password or a device')[1]!.matchAll(/```sql\n(.*?)```/gs),
   ].map(([, sql]) => sql!)
-  const alone = openHands(await createDatabase())
+  const alone = openDirectAccess(await createDatabase())
   onTestFinished(() => alone.stop())
   const { office, shared, database } = alone
   const wanted = { name: 'N', partner_id: null, role: 'admin' } as const

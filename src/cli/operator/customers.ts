@@ -13,9 +13,9 @@ import {
   usage,
   worldThatHas,
 } from '../command.ts'
+import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
 import { actOnMoney, plainText } from './open-orders.ts'
-import { told } from './told.ts'
 
 export async function customersBook(name: 'credit' | 'debit', input: Input, reach: Reach): Promise<Output> {
   const { world, found: customer } = await worldOfCustomer(reach.worlds, argument(input, 0, 'CUSTOMER'))
@@ -42,7 +42,7 @@ export async function customersBlock(
   const { environment } = world
   const details = { customer_id: found.id }
   const acted = await act(office, await actorOf(input, shared), { name, environment, details })
-  return told(acted, (customer) => ({
+  return actOutput(acted, (customer) => ({
     json: renderCustomer(customer),
     text: `${customer.id} is ${customer.status}.\n`,
   }))
@@ -72,7 +72,7 @@ export async function customersAllowThirdParty(
     environment: world.environment,
     details: { customer_id: found.id, allowed },
   })
-  return told(acted, () => ({
+  return actOutput(acted, () => ({
     json: { id: found.id, third_party_payouts: allowed },
     text: `${found.id} ${allowed ? 'may' : 'may not'} pay accounts of other people and companies.\n`,
   }))

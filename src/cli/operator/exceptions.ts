@@ -12,9 +12,9 @@ import {
   table,
   worldThatHas,
 } from '../command.ts'
+import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
 import { plainText } from './open-orders.ts'
-import { told } from './told.ts'
 
 const placed = (world: World, exception: Exception) => ({ environment: world.environment, ...exception })
 
@@ -66,5 +66,5 @@ export async function exceptionsClose(input: Input, { office, shared, worlds }: 
     environment: world.environment,
     details: { exception_id: found.id, reason },
   })
-  return told(acted, (closed) => shown(world, closed))
+  return actOutput(acted, (closed) => shown(world, closed))
 }

@@ -17,9 +17,9 @@ import {
   usage,
   worldThatHas,
 } from '../command.ts'
+import { actOutput } from './act-output.ts'
 import { actorIfAny, actorOf } from './actor.ts'
 import { limitsFrom } from './limits.ts'
-import { told } from './told.ts'
 
 /** An empty list is refused: a key without an allowlist can be used from any address. */
 function listOption(input: Input, name: string): string[] | undefined {
@@ -51,7 +51,7 @@ export async function keysCreate(input: Input, { office, shared }: Reach): Promi
     environment,
     details,
   })
-  return told(acted, ({ key, value }) => ({
+  return actOutput(acted, ({ key, value }) => ({
     json: { ...renderKey(key, environment), key: value },
     text: `${key.id}\n${value}\n\nThis value is shown once. Keep it safe.\n`,
   }))
@@ -90,7 +90,7 @@ export async function keysRevoke(input: Input, { office, shared, worlds }: Reach
     environment,
     details: { key_id },
   })
-  return told(acted, (key) => ({
+  return actOutput(acted, (key) => ({
     json: renderKey(key, environment),
     text: `${key.id} is revoked.\n`,
   }))
@@ -104,7 +104,7 @@ export async function keysRotate(input: Input, { office, shared, worlds }: Reach
     environment,
     details: { key_id, grace_seconds: grace_hours * 3600 },
   })
-  return told(acted, ({ key, value }) => ({
+  return actOutput(acted, ({ key, value }) => ({
     json: { ...renderKey(key, environment), key: value },
     text: `${key.id}\n${value}\n\nThis value is shown once. The old one works for ${grace_hours} more hours.\n`,
   }))
@@ -117,7 +117,7 @@ export async function keysSetLimits(input: Input, { office, shared, worlds }: Re
     environment,
     details: { key_id, limits: limitsFrom(input) },
   })
-  return told(acted, ({ id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }) => {
+  return actOutput(acted, ({ id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }) => {
     const json = { id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }
     return { json, text: table([json]) }
   })

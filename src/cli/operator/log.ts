@@ -1,6 +1,6 @@
-import { verify } from '../../control/operator/verify.ts'
-import type { Place } from '../../db/sealing.ts'
-import { type Line, places } from '../../records/acts/line.ts'
+import { verifyLog } from '../../control/operator/verify.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
+import { type LogLine, logPlaces } from '../../records/acts/line.ts'
 import { newestLines } from '../../records/acts/store.ts'
 import type { Anchor } from '../../records/acts/verify.ts'
 import {
@@ -14,18 +14,18 @@ import {
   usage,
 } from '../command.ts'
 
-function placesOf(input: Input): readonly Place[] {
+function placesOf(input: Input): readonly StoragePlace[] {
   const text = option(input, 'environment')
-  if (text === undefined) return places
-  return [placeOf(text) ?? usage(`--environment must be one of ${places.join(', ')}.`)]
+  if (text === undefined) return logPlaces
+  return [placeOf(text) ?? usage(`--environment must be one of ${logPlaces.join(', ')}.`)]
 }
 
-const placeOf = (text: string): Place | undefined => places.find((place) => place === text)
+const placeOf = (text: string): StoragePlace | undefined => logPlaces.find((place) => place === text)
 
 const ANCHOR = /^(?:([a-z]+):)?([1-9][0-9]{0,17}):([0-9a-f]{64})$/
 
 /** SEQ:HASH without a name is an anchor of the production log; anchors of the other logs are prefixed with their name. */
-function anchorsOf(input: Input): { place: Place; anchor: Anchor }[] {
+function anchorsOf(input: Input): { place: StoragePlace; anchor: Anchor }[] {
   return options(input, 'anchor').map((text) => {
     const [, name = 'production', seq, hash] = ANCHOR.exec(text) ?? []
     const place = placeOf(name)
@@ -35,7 +35,7 @@ function anchorsOf(input: Input): { place: Place; anchor: Anchor }[] {
   })
 }
 
-const whoOf = ({ actor_kind, actor_email, partner_id }: Line) =>
+const whoOf = ({ actor_kind, actor_email, partner_id }: LogLine) =>
   partner_id === null ? (actor_email ?? actor_kind) : `${actor_email} of ${partner_id}`
 
 export async function logList(input: Input, { office }: Reach): Promise<Output> {
@@ -69,7 +69,7 @@ export async function logVerify(input: Input, { office }: Reach): Promise<Output
   const proofs = await Promise.all(
     chosen.map((place) => {
       const own = anchors.filter((one) => one.place === place)
-      return verify(
+      return verifyLog(
         office,
         place,
         own.map(({ anchor }) => anchor),

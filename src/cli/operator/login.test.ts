@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { ioOf } from '../../../test/support/cli.ts'
 import { codeNow } from '../../../test/support/code.ts'
-import { times } from '../../../test/support/crowd.ts'
 import { createDatabase } from '../../../test/support/database.ts'
-import { openHands, testEnv } from '../../../test/support/service.ts'
-import { verify } from '../../control/operator/verify.ts'
+import { times } from '../../../test/support/parallel.ts'
+import { openDirectAccess, testEnv } from '../../../test/support/service.ts'
+import { verifyLog } from '../../control/operator/verify.ts'
 import { readConfig } from '../../node/config.ts'
 import { createKey } from '../../parties/keys/keys.ts'
 import { createPartner } from '../../parties/partners/partners.ts'
@@ -23,10 +23,10 @@ import { shownOnce } from './people.ts'
 import { readSession, sessionPlace } from './session-file.ts'
 
 /** What people do to their own sign-in, in this process. */
-let hands: ReturnType<typeof openHands>
+let hands: ReturnType<typeof openDirectAccess>
 let reach: Reach
 beforeAll(async () => {
-  hands = openHands(await createDatabase())
+  hands = openDirectAccess(await createDatabase())
   const { shared, worlds, office, database } = hands
   reach = { url: database.url, shared, worlds, office }
 })
@@ -112,7 +112,7 @@ test('changes of one’s own sign-in are in the audit log, without secrets', asy
     ...renewed.recovery_codes,
   ]
   for (const typed of secrets) expect(text).not.toContain(typed)
-  expect((await verify(hands.office, 'shared')).broken).toEqual([])
+  expect((await verifyLog(hands.office, 'shared')).broken).toEqual([])
 })
 
 test('a refused attempt writes no line', async () => {

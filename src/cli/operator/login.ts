@@ -8,10 +8,16 @@ import {
   renewRecoveryCodes,
   type SecondHalf,
 } from '../../parties/team/factor.ts'
-import { roleOf } from '../../parties/team/people.ts'
+import { personRoleOf } from '../../parties/team/people.ts'
 import { endSession } from '../../parties/team/sessions.ts'
-import { identify, type Proof, type Refused, renewPassword, signIn } from '../../parties/team/sign-in.ts'
-import { countRecoveryCodes, takeTurn } from '../../parties/team/store.ts'
+import {
+  identify,
+  type Refused,
+  renewPassword,
+  type SignInCredentials,
+  signIn,
+} from '../../parties/team/sign-in.ts'
+import { countRecoveryCodes, lockName } from '../../parties/team/store.ts'
 import { note } from '../../records/acts/log.ts'
 import { ask } from '../ask.ts'
 import { type Input, NotAllowed, type Output, type Reach, requiredOption } from '../command.ts'
@@ -49,7 +55,7 @@ function nothingTyped(): never {
 async function prove<Known extends { readonly outcome: 'known' }>(
   io: Io,
   email: string,
-  attempt: (proof: Proof) => Promise<Known | Refused>,
+  attempt: (proof: SignInCredentials) => Promise<Known | Refused>,
 ): Promise<Known> {
   const proof = { email, password: await passwordOf(io, email), operator_only: true }
   const first = await attempt({ ...proof, code: io.env.OPERATOR_CODE || undefined })
@@ -62,7 +68,7 @@ async function prove<Known extends { readonly outcome: 'known' }>(
 async function proveOneself<Known extends { readonly outcome: 'known' }>(
   input: Input,
   reach: Reach,
-  attempt: (team: NotedTeam, proof: Proof, token: string | undefined) => Promise<Known | Refused>,
+  attempt: (team: NotedTeam, proof: SignInCredentials, token: string | undefined) => Promise<Known | Refused>,
 ): Promise<Known & { readonly team: NotedTeam; readonly token: string | undefined }> {
   const session = await sessionOf(input, reach.shared)
   const email = namedOperator(input) ?? session?.user.email
@@ -95,7 +101,7 @@ async function notedTeam(input: Input, { shared, office }: Reach): Promise<Noted
  */
 async function replaceSession(team: NotedTeam, place: SessionPlace, token: string | undefined) {
   const replaced = transaction(team.db, async (tx) => {
-    await takeTurn(tx, `session in ${place.file}`)
+    await lockName(tx, `session in ${place.file}`)
     const before = await readSession(place)
     if (token === undefined) await forgetSession(place)
     else await keepSession(place, token)
@@ -144,7 +150,7 @@ export async function login(input: Input, reach: Reach): Promise<Output> {
   const team = await notedTeam(input, reach)
   const { user, token, new_password } = await prove(input.io, email, (proof) => signIn(team, proof))
   await replaceSession(team, place, token)
-  const role = roleOf(user)
+  const role = personRoleOf(user)
   return {
     json: { email: user.email, role, ...(new_password ? { new_password } : {}) },
     text: `${new_password ? `${newPasswordShown(new_password)} It was replaced because somebody else has seen it.\n\n` : ''}Signed in as ${user.email} (${role}). The session ends after 30 minutes without a command, at the latest in 12 hours, or with: trilho logout\n`,

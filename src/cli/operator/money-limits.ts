@@ -3,10 +3,10 @@ import { formatMoney, money } from '../../core/money.ts'
 import {
   type MoneyLimitName,
   type MoneyLimits,
+  type MoneyLimitUsage,
   moneyLimitNames,
   moneyLimitsOf,
-  type Usage,
-  usageOf,
+  moneyLimitUsageOf,
 } from '../../money/money-limits/store.ts'
 import { customerById } from '../../parties/customers/store.ts'
 import { findPartner } from '../../parties/partners/partners.ts'
@@ -24,8 +24,8 @@ import {
   worldThatHas,
 } from '../command.ts'
 import { moneyLimits } from '../commands/options.ts'
+import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
-import { told } from './told.ts'
 
 const FIGURE = /^(0|[1-9][0-9]{0,17})$/
 function figureOf(name: string, text: string): bigint | null {
@@ -63,12 +63,12 @@ const assetOf = (name: MoneyLimitName) =>
 const none = Object.fromEntries(moneyLimitNames.map((name) => [name, null])) as MoneyLimits
 
 /** The limits in force, and how much of each is used. */
-export function moneyLimitRows(limits: MoneyLimits, used?: Usage) {
+export function moneyLimitRows(limits: MoneyLimits, used?: MoneyLimitUsage) {
   return moneyLimitNames.map((name) => {
     const asset = assetOf(name)
     const shown = (units: bigint | null | undefined) =>
       units === null || units === undefined ? null : formatMoney(money(asset, units))
-    const sum = used?.[`${name}_used` as keyof Usage] as bigint | null | undefined
+    const sum = used?.[`${name}_used` as keyof MoneyLimitUsage] as bigint | null | undefined
     return { limit: name, allowed: shown(limits[name]), ...(used ? { used: shown(sum) } : {}) }
   })
 }
@@ -91,7 +91,7 @@ async function setIn(
     environment: world.environment,
     details: { subject_id, change },
   })
-  return told(acted, (limits) => shown(world, subject_id, limits))
+  return actOutput(acted, (limits) => shown(world, subject_id, limits))
 }
 
 export async function partnersSetMoneyLimits(input: Input, reach: Reach): Promise<Output> {
@@ -115,7 +115,10 @@ export async function customersSetMoneyLimits(input: Input, reach: Reach): Promi
 
 export async function customersMoneyLimits(input: Input, { worlds }: Reach): Promise<Output> {
   const { world, id } = await customerIn(worlds, input)
-  const [own = none, inForce] = await Promise.all([moneyLimitsOf(world.db, id), usageOf(world.db, id)])
+  const [own = none, inForce] = await Promise.all([
+    moneyLimitsOf(world.db, id),
+    moneyLimitUsageOf(world.db, id),
+  ])
   return {
     json: {
       subject_id: id,

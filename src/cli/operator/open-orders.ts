@@ -17,8 +17,8 @@ import {
   usage,
   worldThatHas,
 } from '../command.ts'
+import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
-import { told } from './told.ts'
 
 /** Runs an operator's act on money. */
 export async function actOnMoney<Name extends MoneyActionName>(
@@ -27,7 +27,7 @@ export async function actOnMoney<Name extends MoneyActionName>(
   action: Act<Name>,
 ): Promise<Output> {
   const acted = await act(office, await actorOf(input, shared), action)
-  return told(acted as Acted<Done>, ({ id, text, status = 'completed' }) => ({
+  return actOutput(acted as Acted<Done>, ({ id, text, status = 'completed' }) => ({
     json: { id, status },
     text: `${id} ${text}.\n`,
   }))

@@ -12,9 +12,9 @@ import {
   table,
   usage,
 } from '../command.ts'
+import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
 import { limitsFrom } from './limits.ts'
-import { told } from './told.ts'
 
 const shown = (partner: Partner) => ({
   json: partner,
@@ -23,13 +23,16 @@ const shown = (partner: Partner) => ({
 
 async function change(input: Input, { office, shared }: Reach, wanted: PartnerChange): Promise<Output> {
   const details = { partner_id: argument(input, 0, 'PARTNER'), change: wanted }
-  return told(await act(office, await actorOf(input, shared), { name: 'change_partner', details }), shown)
+  return actOutput(
+    await act(office, await actorOf(input, shared), { name: 'change_partner', details }),
+    shown,
+  )
 }
 
 export async function partnersCreate(input: Input, { office, shared }: Reach): Promise<Output> {
   const details = { name: requiredOption(input, 'name') }
   const acted = await act(office, await actorOf(input, shared), { name: 'create_partner', details })
-  return told(acted, ({ partner }) => shown(partner))
+  return actOutput(acted, ({ partner }) => shown(partner))
 }
 
 export async function partnersList(_: Input, { shared }: Reach): Promise<Output> {

@@ -5,7 +5,7 @@ import {
   describeUser,
   isOperatorRole,
   type PersonRole,
-  roleOf,
+  personRoleOf,
   type WithPassword,
 } from '../../parties/team/people.ts'
 import { selectUsers, type User } from '../../parties/team/store.ts'
@@ -19,8 +19,8 @@ import {
   table,
   usage,
 } from '../command.ts'
+import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
-import { told } from './told.ts'
 
 const roles: readonly PersonRole[] = [...operatorRoles, ...partnerRoles]
 
@@ -45,10 +45,10 @@ function newRole(input: Input): PersonRole {
 export function shownOnce({ user, password }: WithPassword) {
   const { id, email, operator_role, partner_id } = user
   // JSON keeps `role: operator` for operators; their own role is in `operator_role`.
-  const role = partner_id === null ? user.role : roleOf(user)
+  const role = partner_id === null ? user.role : personRoleOf(user)
   return {
     json: { id, email, role, operator_role, partner_id, password },
-    text: `${email} (${roleOf(user)})\n${password}\n\nThis password is shown once.${seenByAnother(user)}\n`,
+    text: `${email} (${personRoleOf(user)})\n${password}\n\nThis password is shown once.${seenByAnother(user)}\n`,
   }
 }
 
@@ -67,7 +67,7 @@ export async function usersCreate(input: Input, { office, shared }: Reach): Prom
   const partner_id = isOperatorRole(role) ? null : (await findPartner(shared, option(input, 'partner'))).id
   const details = { email, name: option(input, 'name') ?? email, partner_id, role }
   const acted = await act(office, await actorOf(input, shared), { name: 'create_user', details })
-  return told(acted, shownOnce)
+  return actOutput(acted, shownOnce)
 }
 
 export async function usersList(_: Input, { shared }: Reach): Promise<Output> {
@@ -87,7 +87,7 @@ export async function usersSetRole(input: Input, { office, shared }: Reach): Pro
   const role = roleFrom(requiredOption(input, 'role'), roles)
   const details = { email: argument(input, 0, 'EMAIL'), role }
   const acted = await act(office, await actorOf(input, shared), { name: 'set_role', details })
-  return told(acted, ({ user }) => ({
+  return actOutput(acted, ({ user }) => ({
     json: describeUser(user),
     text: `${user.email} is ${role} now.\n`,
   }))
@@ -96,13 +96,13 @@ export async function usersSetRole(input: Input, { office, shared }: Reach): Pro
 export async function usersResetPassword(input: Input, { office, shared }: Reach): Promise<Output> {
   const details = { email: argument(input, 0, 'EMAIL') }
   const acted = await act(office, await actorOf(input, shared), { name: 'reset_password', details })
-  return told(acted, shownOnce)
+  return actOutput(acted, shownOnce)
 }
 
 export async function usersResetFactor(input: Input, { office, shared }: Reach): Promise<Output> {
   const details = { email: argument(input, 0, 'EMAIL') }
   const acted = await act(office, await actorOf(input, shared), { name: 'reset_factor', details })
-  return told(acted, ({ user }) => ({
+  return actOutput(acted, ({ user }) => ({
     json: { ...describeUser(user), second_factor: false },
     text: `${user.email} signs in with the password alone now. A new second factor is added with: trilho factor enroll\n`,
   }))
@@ -111,7 +111,7 @@ export async function usersResetFactor(input: Input, { office, shared }: Reach):
 export async function usersRemove(input: Input, { office, shared }: Reach): Promise<Output> {
   const details = { email: argument(input, 0, 'EMAIL') }
   const acted = await act(office, await actorOf(input, shared), { name: 'remove_user', details })
-  return told(acted, ({ user }) => ({
+  return actOutput(acted, ({ user }) => ({
     json: { id: user.id, removed: true },
     text: `${user.email} is removed, and signed out everywhere.\n`,
   }))

@@ -6,10 +6,10 @@ import type { Proposal } from '../../control/operator/store.ts'
 import { agrees } from '../ask.ts'
 import { argument, type Input, type Output, option, type Reach, table } from '../command.ts'
 import { isTerminal } from '../io.ts'
+import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
 import { plainText } from './open-orders.ts'
 import { shownOnce } from './people.ts'
-import { told } from './told.ts'
 
 /** Places that have proposals: money of production, and the operators themselves (shared). */
 const decided = ['production', 'shared'] as const
@@ -62,7 +62,7 @@ async function decide(
   const details = { proposal_id: argument(input, 0, 'PROPOSAL'), reason }
   const acted = await act(office, await actorOf(input, shared), { name, details })
   const json = 'done' in acted ? await describe(office, acted.done.proposal) : undefined
-  return told(acted, () => ({ json, text: card(json!) }))
+  return actOutput(acted, () => ({ json, text: card(json!) }))
 }
 
 /** Shows the proposal before it is approved. A person at a terminal is asked; a script is not. */
@@ -118,7 +118,7 @@ export async function proposalsApprove(input: Input, { office, shared }: Reach):
   await assertMayApprove(office, actor, wanted)
   if (!(await confirm(input, wanted))) throw new Error('Not approved; nothing was done.')
   const details = { proposal_id: wanted.id }
-  return told(await act(office, actor, { name: 'approve', details }), approved)
+  return actOutput(await act(office, actor, { name: 'approve', details }), approved)
 }
 
 export async function proposalsReject(input: Input, reach: Reach): Promise<Output> {

@@ -10,8 +10,8 @@ import { readSealing } from '../../db/sealing.ts'
 import { openSeats } from '../../db/seat.ts'
 import type { Config } from '../../node/config.ts'
 import { type Input, type Output, type Reach, table } from '../command.ts'
+import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
-import { told } from './told.ts'
 
 const reachedBy = ({ shared, worlds }: Reach) => ({
   shared: shared.db,
@@ -75,7 +75,7 @@ export async function secretsRotate(input: Input, reach: Reach): Promise<Output>
       details: { rotate: (note) => rotate(config, reach, note) },
     }),
   )
-  return told(acted as Acted<Rotated>, (rotated) => shownRotation(config, rotated))
+  return actOutput(acted as Acted<Rotated>, (rotated) => shownRotation(config, rotated))
 }
 
 function shownRotation(config: Config, { key_id, from_key_id, sealed_again, sealed }: Rotated) {

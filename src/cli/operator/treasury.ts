@@ -15,9 +15,9 @@ import {
   table,
   usage,
 } from '../command.ts'
+import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
 import { actOnMoney, plainText } from './open-orders.ts'
-import { told } from './told.ts'
 
 export async function treasuryShow(input: Input, { worlds }: Reach): Promise<Output> {
   const data = await valuedPositions(worlds[environmentOption(input) ?? 'production'])
@@ -37,7 +37,7 @@ export async function treasurySetLimits(input: Input, { office, shared }: Reach)
       ...(highest === undefined ? {} : { highest }),
     },
   })
-  return told(acted, (limit) => ({ json: limit, text: table([limit]) }))
+  return actOutput(acted, (limit) => ({ json: limit, text: table([limit]) }))
 }
 
 export async function partnersFees(input: Input, { shared, worlds }: Reach): Promise<Output> {

@@ -18,7 +18,7 @@ import {
   stepReplay,
   unpackReplay,
 } from '../../money/treasury/replay.ts'
-import type { Place, Stage } from './progress.ts'
+import type { PassPosition, Stage } from './progress.ts'
 
 /** The stages of a pass over all books: walk by walk, and then a replay of the treasury's sums. */
 export const stages: readonly Stage[] = [...(Object.keys(walks) as WalkName[]), 'positions']
@@ -45,11 +45,11 @@ export function inSnapshot<T>(
   })
 }
 
-type Piece = { readonly findings: readonly Finding[]; readonly next: Place | undefined }
+type Piece = { readonly findings: readonly Finding[]; readonly next: PassPosition | undefined }
 
 export function readPiece(
   db: Pool,
-  place: Place,
+  place: PassPosition,
   { checks, most }: { readonly checks: readonly Check[]; readonly most: number },
 ): Promise<Piece> {
   const { stage } = place

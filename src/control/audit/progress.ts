@@ -4,7 +4,7 @@ import type { WalkName } from '../../ledger/audit.ts'
 /** The progress of the background audit in one world, and the result of its last whole pass. */
 export type Stage = WalkName | 'positions'
 
-export type Progress = {
+export type AuditProgress = {
   readonly node: string | null
   readonly leased: boolean
   /** Null between two passes. */
@@ -32,7 +32,7 @@ export const AUDIT_EDITION = 1
 const COLUMNS = `node, turn_until > clock_timestamp() AS leased, started_at, stage, position, findings, pieces, last_pieces,
   proved_upto, log_last() AS log_end, last_started_at, last_finished_at, last_findings, clock_timestamp() AS now`
 
-export async function readProgress(db: Db): Promise<Progress> {
+export async function readProgress(db: Db): Promise<AuditProgress> {
   const { rows } = await db.query({
     name: 'audit progress',
     text: `SELECT ${COLUMNS} FROM audit_progress`,
@@ -45,7 +45,11 @@ export async function readProgress(db: Db): Promise<Progress> {
  * lease ends. After a newer version has had the lease, an older one gets it no more: its checks could report the newer
  * version's rows as findings.
  */
-export async function takeTurn(db: Db, node: string, lease_ms: number): Promise<Progress | undefined> {
+export async function takeAuditLease(
+  db: Db,
+  node: string,
+  lease_ms: number,
+): Promise<AuditProgress | undefined> {
   const { rows } = await db.query({
     name: 'take audit turn',
     text: `UPDATE audit_progress SET node = $1, turn_until = clock_timestamp() + make_interval(secs => $2::float8 / 1000), edition = $3
@@ -55,7 +59,7 @@ export async function takeTurn(db: Db, node: string, lease_ms: number): Promise<
   return rows[0]
 }
 
-export type Place = { readonly stage: Stage; readonly position: unknown }
+export type PassPosition = { readonly stage: Stage; readonly position: unknown }
 
 export async function beginPass(db: Db, node: string, stage: Stage): Promise<void> {
   await db.query(
@@ -64,7 +68,7 @@ export async function beginPass(db: Db, node: string, stage: Stage): Promise<voi
   )
 }
 
-export async function savePlace(db: Db, node: string, place: Place, found: number): Promise<void> {
+export async function savePosition(db: Db, node: string, place: PassPosition, found: number): Promise<void> {
   await db.query({
     name: 'save audit place',
     text: `UPDATE audit_progress SET stage = $2, position = $3, findings = findings + $4, pieces = pieces + 1 WHERE node = $1 AND started_at IS NOT NULL`,
@@ -95,6 +99,6 @@ export async function saveProved(db: Db, node: string, position: bigint, found: 
 }
 
 /** Gives the lease back, so that another node can go on at once. */
-export async function giveTurn(db: Db, node: string): Promise<void> {
+export async function releaseAuditLease(db: Db, node: string): Promise<void> {
   await db.query(`UPDATE audit_progress SET turn_until = '-infinity' WHERE node = $1`, [node])
 }

@@ -13,7 +13,7 @@ import type { World } from '../../world.ts'
 import type { EndedPass } from './progress.ts'
 
 /** The stored result of an audit: of each whole pass in the background, and of each audit on request. */
-export type Proof = {
+export type AuditProof = {
   readonly id: string
   /** `auditor` for the background audit, or who requested it. */
   readonly by: string
@@ -37,7 +37,7 @@ export const AUDITOR = 'auditor'
 const COLUMNS = 'n, by, started_at, finished_at, entries, customers, checks, sums, found, findings'
 
 /** Newest first. */
-export async function latestProofs(db: Db, limit = 48): Promise<Proof[]> {
+export async function latestProofs(db: Db, limit = 48): Promise<AuditProof[]> {
   const { rows } = await db.query({
     name: 'latest proofs',
     text: `SELECT ${COLUMNS} FROM proofs ORDER BY n DESC LIMIT $1`,
@@ -47,7 +47,7 @@ export async function latestProofs(db: Db, limit = 48): Promise<Proof[]> {
 }
 
 /** Returns the id of the proof. */
-export async function recordProof(db: Db, proof: Omit<Proof, 'id'>): Promise<string> {
+export async function recordProof(db: Db, proof: Omit<AuditProof, 'id'>): Promise<string> {
   const { by, started_at, finished_at, entries, customers, checks, sums, found, findings } = proof
   const { rows } = await db.query(
     `INSERT INTO proofs (by, started_at, finished_at, entries, customers, checks, sums, found, findings)

@@ -1,5 +1,5 @@
 import type { World, Worlds } from '../../world.ts'
-import { type Progress, readProgress } from './progress.ts'
+import { type AuditProgress, readProgress } from './progress.ts'
 
 /** The state of the background audit, for operators and monitoring. */
 export type AuditState = {
@@ -12,7 +12,7 @@ export type AuditState = {
   readonly stage: string | null
 }
 
-function stateOf(progress: Progress): AuditState {
+function stateOf(progress: AuditProgress): AuditState {
   const { started_at, last_finished_at, last_findings, findings, stage, now } = progress
   const since = last_finished_at ?? started_at
   return {

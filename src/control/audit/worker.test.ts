@@ -6,7 +6,7 @@ import { openTestWorld, type TestWorld } from '../../../test/support/world.ts'
 import { audit } from '../../ledger/audit.ts'
 import { sliceChecks } from '../../node/worlds.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
-import { readProgress, takeTurn } from './progress.ts'
+import { readProgress, takeAuditLease } from './progress.ts'
 import { openAuditWorker } from './worker.ts'
 
 /** Recent changes are checked soon, along the log; old rows are checked by the slow pass. */
@@ -109,7 +109,7 @@ test('without new events and a due pass, nothing is written', async () => {
     every_ms: AN_HOUR_MS,
     share_pct: 100,
     first_ms: 1,
-    look_ms: 1,
+    poll_ms: 1,
   })
   await soon(async () => looks > 3)
   expect(await mark()).toEqual(before)
@@ -132,8 +132,8 @@ test('after a newer version an older one does not get the lease, nor does one th
     `UPDATE audit_progress SET node = 'before' WHERE node = 'before' OR leased_until <= clock_timestamp()`,
   )
   expect(before.rowCount).toBe(0)
-  expect(await takeTurn(stage.db, 'this one', 0)).toMatchObject({ node: 'this one' })
+  expect(await takeAuditLease(stage.db, 'this one', 0)).toMatchObject({ node: 'this one' })
   await asAdmin(database.url, ['UPDATE sandbox.audit_progress SET edition = edition + 1'])
-  expect(await takeTurn(stage.db, 'this one', 0)).toBeUndefined()
+  expect(await takeAuditLease(stage.db, 'this one', 0)).toBeUndefined()
   await asAdmin(database.url, ['UPDATE sandbox.audit_progress SET edition = edition - 1'])
 })

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { verify as verifyPassword } from '@node-rs/argon2'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { crowd, times } from '../../../test/support/crowd.ts'
 import { asAdmin, createDatabase, isLockAwaited, lockWaits } from '../../../test/support/database.ts'
 import { operator } from '../../../test/support/operators.ts'
+import { inParallel, times } from '../../../test/support/parallel.ts'
 import { openProxy } from '../../../test/support/proxy.ts'
 import { openGate } from '../../../test/support/rail-bench.ts'
-import { openHands, someCpf } from '../../../test/support/service.ts'
+import { openDirectAccess, someCpf } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import type { OperatorActor } from '../../core/actor.ts'
 import type { Environment } from '../../core/environment.ts'
@@ -14,16 +14,16 @@ import { type Db, transaction } from '../../db/pool.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
 import { removeUser, setRole } from '../../parties/team/people.ts'
 import { lockUser, selectUser } from '../../parties/team/store.ts'
-import type { Line } from '../../records/acts/line.ts'
+import type { LogLine } from '../../records/acts/line.ts'
 import { newestLines } from '../../records/acts/store.ts'
 import { recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { type Act, act } from './act.ts'
 import type { Office } from './office.ts'
 import { type ActName, rules } from './rules.ts'
-import { verify } from './verify.ts'
+import { verifyLog } from './verify.ts'
 
-type Hands = ReturnType<typeof openHands>
+type Hands = ReturnType<typeof openDirectAccess>
 const shell = { kind: 'shell' } as const
 const [ana, bea, eva] = [
   operator('ana@operator.example'),
@@ -68,7 +68,7 @@ async function openOffice(hands: Hands) {
 }
 
 async function freshOffice() {
-  const hands = openHands(await createDatabase())
+  const hands = openDirectAccess(await createDatabase())
   onTestFinished(hands.stop)
   return openOffice(hands)
 }
@@ -103,12 +103,12 @@ describe('from a shell, while there is no operator', () => {
   let hands: Hands
   let at: Awaited<ReturnType<typeof openOffice>>
   beforeAll(async () => {
-    hands = openHands(await createDatabase())
+    hands = openDirectAccess(await createDatabase())
     at = await openOffice(hands)
   })
   afterAll(() => hands.stop())
 
-  const newest = async (place: Environment | 'shared'): Promise<Line> =>
+  const newest = async (place: Environment | 'shared'): Promise<LogLine> =>
     (await newestLines(at.office.log.pools[place], 1))[0]!
 
   test.each(['production', 'sandbox'] as const)(
@@ -198,7 +198,7 @@ describe('from a shell, while there is no operator', () => {
       }
       const lines = JSON.stringify(await newestLines(office.log.pools[environment], 100), (_, v) => String(v))
       for (const secret of [key.value, customer.document]) expect(lines).not.toContain(secret)
-      expect((await verify(office, environment)).broken).toEqual([])
+      expect((await verifyLog(office, environment)).broken).toEqual([])
     },
   )
 
@@ -226,7 +226,7 @@ describe('from a shell, while there is no operator', () => {
     const lines = JSON.stringify(await newestLines(office.log.pools.shared, 100), (_, v) => String(v))
     expect(lines).not.toContain(invited.token)
     for (const secret of [made.password, reset.password, 'argon2']) expect(lines).not.toContain(secret)
-    expect((await verify(office, 'shared')).broken).toEqual([])
+    expect((await verifyLog(office, 'shared')).broken).toEqual([])
   })
 
   test('money in production is refused, with how to create operators; in the sandbox it moves once, with its line', async () => {
@@ -241,7 +241,7 @@ describe('from a shell, while there is no operator', () => {
     expect(first.line).toMatchObject({ place: 'sandbox', seq: (await newest('sandbox')).seq })
     expect(again.line).toBeUndefined()
     expect(await newest('sandbox')).toMatchObject({ action: 'credit', object_id: id })
-    expect((await verify(office, 'sandbox')).broken).toEqual([])
+    expect((await verifyLog(office, 'sandbox')).broken).toEqual([])
   })
 
   test('a command that lost a race and moved nothing writes no line', async () => {
@@ -251,7 +251,7 @@ describe('from a shell, while there is no operator', () => {
     const late = afterLostRace(at.office, () => act(at.office, shell, order))
     const { line } = await act(late, shell, order)
     expect(line).toBeUndefined()
-    expect((await verify(at.office, 'sandbox')).broken).toEqual([])
+    expect((await verifyLog(at.office, 'sandbox')).broken).toEqual([])
   })
 
   test('an act that fails writes no line', async () => {
@@ -328,7 +328,7 @@ describe('two operators', () => {
        WHERE l.action = 'approve' LIMIT 1`,
     ])
     expect(same).toEqual({ line: true, entries: true })
-    expect((await verify(at.office, 'production')).broken).toEqual([])
+    expect((await verifyLog(at.office, 'production')).broken).toEqual([])
   })
 
   test('approve nothing under an expired session, even before it is cleared away', async () => {
@@ -380,7 +380,7 @@ describe('two operators', () => {
   })
 
   test('approve nothing without a propose line by its author, even if the row is older than the log', async () => {
-    const hands = openHands(await createDatabase())
+    const hands = openDirectAccess(await createDatabase())
     onTestFinished(hands.stop)
     // This is the world's own connection, whose role may insert into proposals.
     const { db } = hands.worlds.production
@@ -400,7 +400,7 @@ describe('two operators', () => {
       await expect(act(at.office, ana, { name: 'approve', details: { proposal_id } })).rejects.toThrow(
         /made or changed past the service/,
       )
-    const { broken } = await verify(at.office, 'production')
+    const { broken } = await verifyLog(at.office, 'production')
     expect(broken.map(({ object_id }) => object_id)).toEqual(['prp_after', 'prp_before'])
     expect((await db.query('SELECT count(*) FROM deposits')).rows).toEqual([{ count: 0n }])
     expect(Object.keys(rules)).not.toContain('adopt')
@@ -424,7 +424,7 @@ describe('two operators', () => {
       { proposal_id: second, actor_email: eva.email, seq: line!.seq, hash: line!.hash },
       { proposal_id: first, actor_email: bea.email },
     ])
-    expect((await verify(at.office, 'production')).broken).toEqual([])
+    expect((await verifyLog(at.office, 'production')).broken).toEqual([])
     const { rows } = await at.worlds.production.db.query('SELECT count(*) FROM deposits')
     expect(rows).toEqual([{ count: 1n }])
   })
@@ -445,7 +445,7 @@ describe('two operators', () => {
     const approve = (proposal_id: string, i: number) =>
       act(at.office, i % 2 ? bea : eva, { name: 'approve', details: { proposal_id } })
     await Promise.all(ids.map(approve))
-    expect((await verify(at.office, 'shared')).broken).toEqual([])
+    expect((await verifyLog(at.office, 'shared')).broken).toEqual([])
   })
 
   test('approve nothing whose author may not propose it any more', async () => {
@@ -553,7 +553,7 @@ describe('two operators', () => {
     const removing = act(at.office, eva, { name: 'approve', details: removal })
     await until(() => isLockAwaited(at.url), 30_000)
     // Another node does not know how many approvals she has running.
-    const elsewhere = openHands({ url: at.url, drop: async () => {} })
+    const elsewhere = openDirectAccess({ url: at.url, drop: async () => {} })
     onTestFinished(elsewhere.stop)
     let answered = false
     const late = act(elsewhere.office, bea, { name: 'approve', details: second })
@@ -633,7 +633,7 @@ describe('two operators', () => {
       expect(said).not.toContain(person.password)
       expect(said).not.toContain('argon2')
     }
-    expect((await verify(at.office, 'shared')).broken).toEqual([])
+    expect((await verifyLog(at.office, 'shared')).broken).toEqual([])
     // An act on a partner's people takes one operator.
     const owner = { email: 'o@acme.example', name: 'O', partner_id: at.partner_id, role: 'owner' } as const
     doneOf(await act(at.office, bea, { name: 'create_user', details: owner }))
@@ -691,8 +691,8 @@ describe('two operators', () => {
 test('an approval whose money has moved succeeds even if the connection that locked its people is lost afterwards', async () => {
   const database = await createDatabase()
   const proxy = await openProxy(database.url)
-  const straight = openHands(database)
-  const cut = openHands({ ...database, url: proxy.url })
+  const straight = openDirectAccess(database)
+  const cut = openDirectAccess({ ...database, url: proxy.url })
   onTestFinished(async () => {
     await cut.stop().catch(() => {})
     await straight.stop()
@@ -712,12 +712,12 @@ test('an approval whose money has moved succeeds even if the connection that loc
   const approved = await act(office, bea, { name: 'approve', details })
   expect(doneOf(approved)).toMatchObject({ proposal: { ended: 'done' } })
   expect(proxy.left()).toBe(0)
-  expect((await verify(at.office, 'production')).broken).toEqual([])
+  expect((await verifyLog(at.office, 'production')).broken).toEqual([])
 })
 
 test('concurrent acts on two nodes, through the ledger and beside it, make one unbroken chain', async () => {
   const database = await createDatabase()
-  const [one, other] = [openHands(database), openHands(database)]
+  const [one, other] = [openDirectAccess(database), openDirectAccess(database)]
   onTestFinished(async () => {
     await other.stop()
     await one.stop()
@@ -726,7 +726,7 @@ test('concurrent acts on two nodes, through the ledger and beside it, make one u
   await at.makeOperators(ana, bea)
   const customers = await Promise.all(times(4, () => at.customerIn('production')))
   const nodes = [at.office, other.office]
-  await crowd(
+  await inParallel(
     times(48, (i) => i),
     12,
     async (i) => {
@@ -746,7 +746,7 @@ test('concurrent acts on two nodes, through the ledger and beside it, make one u
       await approved.catch((error: Error) => expect(error.message).toMatch(/blocked/))
     },
   )
-  const proof = await verify(at.office, 'production')
+  const proof = await verifyLog(at.office, 'production')
   expect(proof.broken).toEqual([])
   const [head] = await newestLines(at.office.log.pools.production, 1)
   expect(proof.lines).toBe(head!.seq)
@@ -763,8 +763,8 @@ describe('a connection cut at COMMIT leaves neither an act without its line nor 
     async (when) => {
       const database = await createDatabase()
       const proxy = await openProxy(database.url)
-      const straight = openHands(database)
-      const cut = openHands({ ...database, url: proxy.url })
+      const straight = openDirectAccess(database)
+      const cut = openDirectAccess({ ...database, url: proxy.url })
       onTestFinished(async () => {
         await cut.stop().catch(() => {})
         await straight.stop()
@@ -809,7 +809,7 @@ describe('a connection cut at COMMIT leaves neither an act without its line nor 
       await act(cut.office, bea, { name: 'approve', details: { proposal_id } })
       expect(proxy.left()).toBe(0)
       expect(await lineCount('approve')).toBe(1)
-      expect((await verify(at.office, 'production')).broken).toEqual([])
+      expect((await verifyLog(at.office, 'production')).broken).toEqual([])
     },
   )
 })

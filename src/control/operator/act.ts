@@ -2,14 +2,14 @@ import type { OperatorActor, ShellActor } from '../../core/actor.ts'
 import type { Environment } from '../../core/environment.ts'
 import { refuse } from '../../core/errors.ts'
 import { type Db, type Pool, poolOf, transaction } from '../../db/pool.ts'
-import type { Place } from '../../db/sealing.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
 import type { Command } from '../../ledger/command.ts'
 import type { Shared } from '../../parties/partners/partners.ts'
 import { newActivation } from '../../parties/team/factor.ts'
-import { holdStanding, takeTurnOverPeople } from '../../parties/team/store.ts'
-import { type Noted, type Pen, places } from '../../records/acts/line.ts'
+import { holdStanding, lockStanding } from '../../parties/team/store.ts'
+import { logPlaces, type Noted, type Pen } from '../../records/acts/line.ts'
 import { headRef, note, noteHeld } from '../../records/acts/log.ts'
-import { takeTurn } from '../../records/acts/store.ts'
+import { lockActs } from '../../records/acts/store.ts'
 import type { World } from '../../world.ts'
 import { type DetailsOf, type Done, type MoneyAction, type MoneyActionName, perform } from './actions.ts'
 import {
@@ -149,7 +149,7 @@ async function judged(
   office: Office,
   actor: OperatorActor | ShellActor,
   rule: Rule,
-  place: Place,
+  place: StoragePlace,
   db: Pool = office.shared.db,
 ): Promise<'perform' | 'propose'> {
   const now = await standingOf(db, actor)
@@ -157,7 +157,8 @@ async function judged(
   return judge(rule, { actor: now, operators, sandbox: place === 'sandbox', about_operator: false })
 }
 
-const whereOf = ({ shared, worlds }: Office, place: Place) => (place === 'shared' ? shared : worlds[place])
+const whereOf = ({ shared, worlds }: Office, place: StoragePlace) =>
+  place === 'shared' ? shared : worlds[place]
 
 /**
  * Money acts are proposed in production. In the sandbox they are performed, with their line in the transaction that
@@ -211,30 +212,30 @@ type AnyChange = Change<unknown, unknown, unknown>
 async function change(
   office: Office,
   actor: OperatorActor | ShellActor,
-  action: { readonly name: WorldChangeName | SharedChangeName; details: unknown; environment: Place },
+  action: { readonly name: WorldChangeName | SharedChangeName; details: unknown; environment: StoragePlace },
 ): Promise<Acted<unknown>> {
   const { name, details, environment } = action
   const pen = await office.log.pen(environment, actor)
   const where = whereOf(office, environment)
   const how = { ...worldChanges, ...sharedChanges }[name] as unknown as AnyChange
   return transaction(where.db, async (tx) => {
-    await takeTurn(tx)
+    await lockActs(tx)
     // Judge only under the lock: while this act waited, the operator may have lost the role or the session.
     await judged(office, actor, rules[name], environment, environment === 'shared' ? poolOf(tx) : undefined)
-    const { result, ...entry } = await performAndLook({ ...where, db: poolOf(tx) }, how, details, actor)
+    const { result, ...entry } = await performBetweenReads({ ...where, db: poolOf(tx) }, how, details, actor)
     return { done: result, line: await note(tx, pen, { action: name, ...entry }) }
   })
 }
 
-async function performAndLook(
+async function performBetweenReads(
   where: unknown,
   how: AnyChange,
   details: unknown,
   actor: OperatorActor | ShellActor,
 ) {
-  const before = await how.look(where, details)
+  const before = await how.readState(where, details)
   const result = await how.perform(where, details, actor.kind === 'operator' ? actor.email : 'command line')
-  const after = how.made ? await how.made(result, where) : await how.look(where, details)
+  const after = how.made ? await how.made(result, where) : await how.readState(where, details)
   return { result, object_id: how.object(details, result), before, after }
 }
 
@@ -252,8 +253,8 @@ async function treat(
   const id = shared.newId('user')
   const fresh = await passwordFor(asked.name)
   return transaction(shared.db, async (tx) => {
-    await takeTurnOverPeople(tx)
-    await takeTurn(tx)
+    await lockStanding(tx)
+    await lockActs(tx)
     const here = { ...shared, db: poolOf(tx), fresh }
     const details = asked.name === 'create_user' ? { ...(asked.details as object), id } : asked.details
     const action = { name: asked.name, details } as PeopleAction
@@ -274,7 +275,7 @@ async function treat(
       return { proposed: proposal, line: line!, ...(code === undefined ? {} : { activation_code: code }) }
     }
     const how = peopleChanges[action.name] as unknown as AnyChange
-    const { result, ...entry } = await performAndLook(here, how, details, actor)
+    const { result, ...entry } = await performBetweenReads(here, how, details, actor)
     return { done: result as Person, line: await note(tx, pen, { action: action.name, ...entry }) }
   })
 }
@@ -347,8 +348,8 @@ async function whileBothMay(
   }
 }
 
-export async function placeOfProposal(office: Office, id: string): Promise<Place> {
-  for (const place of places) if (await proposalById(office.log.pools[place], id)) return place
+export async function placeOfProposal(office: Office, id: string): Promise<StoragePlace> {
+  for (const place of logPlaces) if (await proposalById(office.log.pools[place], id)) return place
   return noProposal(id)
 }
 
@@ -356,7 +357,7 @@ async function assertMayDecide(
   office: Office,
   actor: OperatorActor | ShellActor,
   name: DecisionName,
-  place: Place,
+  place: StoragePlace,
   id: string,
 ): Promise<void> {
   signedIn(actor, rules[name])
@@ -379,7 +380,7 @@ export async function assertMayApprove(
 export async function rolesThatApprove(
   office: Office,
   proposal: Proposal,
-  place: Place,
+  place: StoragePlace,
 ): Promise<readonly string[]> {
   if (place !== 'shared') return rules.approve.roles
   return (await rulesOnPerson(office.shared, proposal)).decide.roles
@@ -407,8 +408,8 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
   const found = await findProposal(shared, id, pen)
   const fresh = await passwordFor(found.action as PeopleChangeName)
   return transaction(shared.db, async (tx) => {
-    await takeTurnOverPeople(tx)
-    await takeTurn(tx)
+    await lockStanding(tx)
+    await lockActs(tx)
     const proposal = (await lockProposal(tx, id))!
     if (proposal.ended === 'done') return { done: { proposal }, line: undefined }
     assertApprovable(proposal, pen.actor.email)
@@ -420,7 +421,7 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
     const how = peopleChanges[action as PeopleChangeName] as unknown as AnyChange
     const actor: OperatorActor = { ...pen.actor, role: 'admin' }
     await judged(office, actor, decide, 'shared', here.db)
-    const { result, object_id, before, after } = await performAndLook(here, how, details, actor)
+    const { result, object_id, before, after } = await performBetweenReads(here, how, details, actor)
     const ending = { end: 'done', by: pen.actor.email, reason: null, resource_id: object_id } as const
     const ended = await endIn(tx, id, ending, { step: 'approve', pen }, { before, after: { person: after } })
     return { done: { proposal: ended!.proposal, person: result as Person }, line: ended!.line }

@@ -37,8 +37,8 @@ export type Change<Where, Details, Result> = {
    * The state that the log line shows before and after the act: no secrets, no documents. Null if the object does not
    * exist yet.
    */
-  look(where: Where, details: Details): Promise<unknown>
-  /** Replaces the second `look` for an object that has no id before the act. */
+  readState(where: Where, details: Details): Promise<unknown>
+  /** Replaces the second `readState` for an object that has no id before the act. */
   made?(result: Result, where: Where): unknown
   perform(where: Where, details: Details, by: string): Promise<Result>
 }
@@ -49,7 +49,7 @@ const inShared = <Details, Result>(change: Change<Shared, Details, Result>) => c
 type OfKey = { readonly key_id: string }
 type OfCustomer = { readonly customer_id: string }
 
-export async function lookAtKey(world: World, { key_id }: OfKey): Promise<object | null> {
+export async function readKeyState(world: World, { key_id }: OfKey): Promise<object | null> {
   const key = (await listKeys(world.db, { id: key_id }))[0]
   if (!key) return null
   const { per_minute, per_day, endpoint_per_minute, lookup_per_minute } = key
@@ -57,7 +57,7 @@ export async function lookAtKey(world: World, { key_id }: OfKey): Promise<object
   return { ...shown, per_minute, per_day, endpoint_per_minute, lookup_per_minute }
 }
 
-async function lookAtCustomer(world: World, { customer_id }: OfCustomer): Promise<unknown> {
+async function readCustomerState(world: World, { customer_id }: OfCustomer): Promise<unknown> {
   const customer = await customerById(world.db, customer_id)
   return customer ? { status: customer.status, third_party_payouts: customer.third_party_payouts } : null
 }
@@ -65,37 +65,37 @@ async function lookAtCustomer(world: World, { customer_id }: OfCustomer): Promis
 const blocking = (status: Customer['status']) =>
   inWorld<OfCustomer, Customer>({
     object: ({ customer_id }) => customer_id,
-    look: lookAtCustomer,
+    readState: readCustomerState,
     perform: (world, { customer_id }) => blockCustomer(world, customer_id, status),
   })
 
 export const worldChanges = {
   create_key: inWorld<NewKey, ShownKey>({
     object: (_, { key }) => key.id,
-    look: async () => null,
-    made: ({ key }, world) => lookAtKey(world, { key_id: key.id }),
+    readState: async () => null,
+    made: ({ key }, world) => readKeyState(world, { key_id: key.id }),
     perform: createKey,
   }),
   rotate_key: inWorld<OfKey & { readonly grace_seconds: number }, ShownKey>({
     object: ({ key_id }) => key_id,
-    look: lookAtKey,
+    readState: readKeyState,
     perform: (world, { key_id, grace_seconds }) => rotateKey(world, key_id, grace_seconds),
   }),
   revoke_key: inWorld<OfKey, ListedKey>({
     object: ({ key_id }) => key_id,
-    look: lookAtKey,
+    readState: readKeyState,
     perform: (world, { key_id }) => revokeKey(world, key_id),
   }),
   set_key_limits: inWorld<OfKey & { readonly limits: Partial<CustomLimits> }, ApiKey>({
     object: ({ key_id }) => key_id,
-    look: lookAtKey,
+    readState: readKeyState,
     perform: (world, { key_id, limits }) => setKeyLimits(world, key_id, limits),
   }),
   block_customer: blocking('blocked'),
   unblock_customer: blocking('active'),
   allow_third_party: inWorld<OfCustomer & { readonly allowed: boolean }, void>({
     object: ({ customer_id }) => customer_id,
-    look: lookAtCustomer,
+    readState: readCustomerState,
     perform: (world, { customer_id, allowed }) => allowThirdParties(world, customer_id, allowed),
   }),
   /** `subject_id` is a partner or one customer. */
@@ -104,12 +104,12 @@ export const worldChanges = {
     MoneyLimits
   >({
     object: ({ subject_id }) => subject_id,
-    look: async (world, { subject_id }) => (await moneyLimitsOf(world.db, subject_id)) ?? null,
+    readState: async (world, { subject_id }) => (await moneyLimitsOf(world.db, subject_id)) ?? null,
     perform: (world, { subject_id, change }) => setMoneyLimits(world, subject_id, change),
   }),
   set_treasury_limits: inWorld<{ readonly asset: Asset } & Partial<Bounds>, TreasuryLimit>({
     object: ({ asset }) => asset,
-    look: async (world, { asset }) => (await boundsOf(world, asset)) ?? null,
+    readState: async (world, { asset }) => (await boundsOf(world, asset)) ?? null,
     async perform(world, { asset, ...wanted }) {
       const before = await boundsOf(world, asset)
       const limit = { asset, lowest: null, highest: null, ...before, ...wanted }
@@ -124,7 +124,7 @@ export const worldChanges = {
   }),
   close_exception: inWorld<{ readonly exception_id: string; readonly reason: string }, Exception>({
     object: ({ exception_id }) => exception_id,
-    async look(world, { exception_id }) {
+    async readState(world, { exception_id }) {
       const { closed_at, closed_by, closed_reason } = (await exceptionById(world.db, exception_id)) ?? {}
       return { closed_at, closed_by, closed_reason }
     },
@@ -140,7 +140,7 @@ async function boundsOf({ db }: World, asset: Asset): Promise<TreasuryLimit | un
 }
 
 /** Makes a repeated request take effect once, within the transaction that is passed in. */
-export type Once = {
+export type OnceGuard = {
   assertNew(tx: Db): Promise<void>
   keep(tx: Db, object_id: string): Promise<void>
 }
@@ -152,7 +152,7 @@ type NewPartner = {
    * link.
    */
   readonly owner?: { readonly name: string; readonly email: string }
-  readonly once?: Once
+  readonly once?: OnceGuard
 }
 
 async function createPartnerWithOwner(shared: Shared, { name, owner, once }: NewPartner, by: string) {
@@ -169,13 +169,13 @@ async function createPartnerWithOwner(shared: Shared, { name, owner, once }: New
 export const sharedChanges = {
   create_partner: inShared<NewPartner, { readonly partner: Partner; readonly invited?: ShownLink }>({
     object: (_, { partner }) => partner.id,
-    look: async () => null,
+    readState: async () => null,
     made: ({ partner, invited }) => (invited ? { ...partner, invited: invited.link } : partner),
     perform: createPartnerWithOwner,
   }),
   change_partner: inShared<{ readonly partner_id: string; readonly change: PartnerChange }, Partner>({
     object: ({ partner_id }) => partner_id,
-    look: (shared, { partner_id }) => findPartner(shared, partner_id),
+    readState: (shared, { partner_id }) => findPartner(shared, partner_id),
     async perform(shared, { partner_id, change }) {
       const partner = await editPartner(shared, partner_id, change)
       // A hint about the partner makes the nodes reload its limits along with its keys.

@@ -1,5 +1,5 @@
+import { type FairSemaphore, openFairSemaphore } from '../../core/fair-semaphore.ts'
 import type { Sealer } from '../../core/seal.ts'
-import { openTurns, type Turns } from '../../core/turns.ts'
 import type { Caller } from '../../http/shares.ts'
 import type { Shared } from '../../parties/partners/partners.ts'
 import { type ActLog, openActLog } from '../../records/acts/log.ts'
@@ -11,7 +11,7 @@ export type Office = {
   readonly worlds: Worlds
   readonly log: ActLog
   /** Limits concurrent approvals of money: each occupies a connection to `shared` meanwhile. */
-  readonly approvals: Turns
+  readonly approvals: FairSemaphore
   readonly shares: OfficeShares
 }
 
@@ -34,5 +34,11 @@ export function openOffice(parts: {
 }): Office {
   const { shared, worlds, sealer, shares = { shared: () => shared, world: (world: World) => world } } = parts
   const pools = { shared: shared.db, production: worlds.production.db, sandbox: worlds.sandbox.db }
-  return { shared, worlds, log: openActLog({ pools, sealer }), approvals: openTurns(APPROVALS), shares }
+  return {
+    shared,
+    worlds,
+    log: openActLog({ pools, sealer }),
+    approvals: openFairSemaphore(APPROVALS),
+    shares,
+  }
 }

@@ -12,15 +12,15 @@ import {
   type NewUser,
   operatorActor,
   type PersonRole,
+  personRoleOf,
   raises,
   removeUser,
   resetFactor,
   resetPassword,
-  roleOf,
   setRole,
   type WithPassword,
 } from '../../parties/team/people.ts'
-import { lockHighest, selectOperators, sessionsGoingOn, type User } from '../../parties/team/store.ts'
+import { liveSessionIds, lockHighest, selectOperators, type User } from '../../parties/team/store.ts'
 import type { Change } from './changes.ts'
 import { type Operators, type Rule, rules } from './rules.ts'
 
@@ -36,14 +36,14 @@ const change = <Details, Result>(one: Change<WithFresh, Details, Result>) => one
 export const passwordFor = async (name: PeopleChangeName): Promise<FreshPassword | undefined> =>
   name === 'create_user' || name === 'reset_password' ? makePassword() : undefined
 
-async function lookAtPerson({ db }: Shared, { email }: OfPerson): Promise<unknown> {
+async function readPersonState({ db }: Shared, { email }: OfPerson): Promise<unknown> {
   return describeUser(await findUser(db, email))
 }
 
 export const peopleChanges = {
   create_user: change<NewUser, WithPassword>({
     object: ({ id }) => id,
-    look: async () => null,
+    readState: async () => null,
     made: ({ user }) => describeUser(user),
     async perform({ db, fresh }, wanted) {
       await assertAnAdmin({ db }, wanted)
@@ -52,22 +52,22 @@ export const peopleChanges = {
   }),
   reset_password: change<OfPerson & { readonly activation_hash?: string }, WithPassword>({
     object: (_, { user }) => user.id,
-    look: lookAtPerson,
+    readState: readPersonState,
     perform: ({ db, fresh }, { email, activation_hash }) => resetPassword(db, email, fresh!, activation_hash),
   }),
   set_role: change<OfPerson & { readonly role: PersonRole }, { readonly user: User }>({
     object: (_, { user }) => user.id,
-    look: lookAtPerson,
+    readState: readPersonState,
     perform: async ({ db }, { email, role }) => ({ user: await setRole(db, email, role) }),
   }),
   reset_factor: change<OfPerson, { readonly user: User }>({
     object: (_, { user }) => user.id,
-    look: lookAtPerson,
+    readState: readPersonState,
     perform: async ({ db }, { email }) => ({ user: await resetFactor(db, email) }),
   }),
   remove_user: change<OfPerson, { readonly user: User }>({
     object: (_, { user }) => user.id,
-    look: lookAtPerson,
+    readState: readPersonState,
     made: async () => null,
     perform: async ({ db }, { email }) => ({ user: await removeUser(db, email) }),
   }),
@@ -128,7 +128,7 @@ export async function takesTwo({ db }: Pick<Shared, 'db'>, action: PeopleAction)
 /** Whether the act only removes the person or lowers the role. */
 export async function isLowering({ db }: Pick<Shared, 'db'>, action: PeopleAction): Promise<boolean> {
   const { name, details } = action
-  if (name === 'set_role') return !raises(roleOf(await findUser(db, details.email)), details.role)
+  if (name === 'set_role') return !raises(personRoleOf(await findUser(db, details.email)), details.role)
   return name === 'remove_user'
 }
 
@@ -146,7 +146,7 @@ export async function standingOf(
   if (actor.kind === 'shell') return actor
   const user = (await selectOperators(db)).find(({ id }) => id === actor.user_id)
   const { session_id } = actor
-  const signed_in = session_id === undefined || (await sessionsGoingOn(db, [session_id])).has(session_id)
+  const signed_in = session_id === undefined || (await liveSessionIds(db, [session_id])).has(session_id)
   if (!user || !signed_in)
     refuse('not_signed_in', {
       message: 'You are not signed in as an operator any more; nothing was done.',
@@ -165,14 +165,14 @@ export async function assertMayStill(
   roles: readonly OperatorRole[],
 ): Promise<void> {
   const user = (await selectOperators(db)).find((one) => one.email === email)
-  if (user && (roles as readonly string[]).includes(roleOf(user))) return
+  if (user && (roles as readonly string[]).includes(personRoleOf(user))) return
   refuse('not_possible', {
     message: `${email}, who proposed it, is not an operator any more who may decide ${what}. Propose it again.`,
   })
 }
 
 export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operators> {
-  const roles = (await selectOperators(db)).map(roleOf)
+  const roles = (await selectOperators(db)).map(personRoleOf)
   return {
     all: roles.length,
     deciding: roles.filter((role) => role !== 'reader').length,

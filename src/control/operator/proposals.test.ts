@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { crowd, times } from '../../../test/support/crowd.ts'
 import { asAdmin } from '../../../test/support/database.ts'
 import { openDesk } from '../../../test/support/operators.ts'
+import { inParallel, times } from '../../../test/support/parallel.ts'
 import { noteFact } from '../../../test/support/proof.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
 import { size } from '../../../test/support/size.ts'
@@ -60,7 +60,7 @@ test('of a concurrent approval, rejection, withdrawal and expiry exactly one hap
   const customer_id = await newCustomer()
   const rounds = size(400, 40)
   const ends: Record<string, number> = {}
-  await crowd(
+  await inParallel(
     times(rounds, (i) => i),
     4,
     async (i) => {

@@ -9,13 +9,13 @@ import { transferById } from '../../money/onchain/store.ts'
 import { sendingUntil } from '../../money/pix/sends.ts'
 import { payoutById } from '../../money/pix/store.ts'
 import {
-  digestOf,
-  type Entry,
+  type ActEntry,
   hashOf,
-  type Line,
   type LogActor,
+  type LogLine,
   type Noted,
   type Pen,
+  rowDigest,
 } from '../../records/acts/line.ts'
 import { headRef, note, noteHeld } from '../../records/acts/log.ts'
 import { linesAbout } from '../../records/acts/store.ts'
@@ -23,16 +23,16 @@ import { holdResource, releaseHold } from '../../records/desk/holds.ts'
 import { recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { type MoneyAction, perform } from './actions.ts'
-import { assertAcceptanceStated, mayBeOnItsWay, refuseOther, Superseded } from './resolve.ts'
+import { assertAcceptanceStated, mayBeOnItsWay, refuseOther, SupersededResolution } from './resolve.ts'
 import {
   approveProposals,
-  type Ending,
   insertProposal,
   lockProposal,
   markEnded,
   overdueProposals,
   type Proposable,
   type Proposal,
+  type ProposalEnding,
   proposalById,
   proposalRows,
   proposalsAfter,
@@ -40,7 +40,7 @@ import {
 } from './store.ts'
 
 /** Where a proposal is stored: in its world if it is about money, in `shared` if it is about a person. */
-export type Where = { readonly db: Pool; newId(kind: IdKind): string }
+export type ProposalStore = { readonly db: Pool; newId(kind: IdKind): string }
 
 /** A pen for a signed-in operator, to write lines of the act log. */
 export type OperatorPen = Pen & { readonly actor: Extract<LogActor, { kind: 'operator' }> }
@@ -51,7 +51,7 @@ export type OperatorPen = Pen & { readonly actor: Extract<LogActor, { kind: 'ope
  */
 export type WithLine<Result> = { readonly result: Result; readonly noted: Noted | undefined }
 
-export type Decided = { readonly proposal: Proposal; readonly line: Noted | undefined }
+export type DecidedProposal = { readonly proposal: Proposal; readonly line: Noted | undefined }
 
 /**
  * In production one operator proposes a money act and another approves it; only then is it performed. A proposal ends
@@ -59,7 +59,11 @@ export type Decided = { readonly proposal: Proposal; readonly line: Noted | unde
  * the payout or transfer was booked before the approval. Concurrent ends are serialised by the lock on the proposal's
  * row. Each step is a line of the act log with a digest of the row after it.
  */
-export function propose(world: World, action: MoneyAction, pen: OperatorPen): Promise<Required<Decided>> {
+export function propose(
+  world: World,
+  action: MoneyAction,
+  pen: OperatorPen,
+): Promise<Required<DecidedProposal>> {
   return transaction(world.db, async (tx) => {
     const order = await withHash(tx, action)
     const proposal = await insertProposal(tx, { ...rowOf(world, order), proposed_by: pen.actor.email })
@@ -82,15 +86,15 @@ async function withHash(tx: Db, action: MoneyAction): Promise<MoneyAction> {
 /** Stores a proposal in the caller's transaction, in which `takesTwo` was judged. */
 export async function proposeIn(
   tx: Db,
-  where: Where,
+  where: ProposalStore,
   action: Proposable,
   pen: OperatorPen,
-): Promise<Required<Decided>> {
+): Promise<Required<DecidedProposal>> {
   const proposal = await insertProposal(tx, { ...rowOf(where, action), proposed_by: pen.actor.email })
   return { proposal, line: await note(tx, pen, entryOf('propose', proposal)) }
 }
 
-const rowOf = (where: Where, { name, details }: Proposable) => ({
+const rowOf = (where: ProposalStore, { name, details }: Proposable) => ({
   id: where.newId('proposal'),
   action: name,
   details,
@@ -103,11 +107,11 @@ export function proposalDigest(proposal: Proposal): string {
     ended === 'expired'
       ? { ended: null, ended_by, ended_reason, ended_at: null }
       : { ended, ended_by, ended_reason, ended_at }
-  return digestOf({ ...row, ...end })
+  return rowDigest({ ...row, ...end })
 }
 
 /** The log entry of one step of a proposal. */
-export function entryOf(step: string, proposal: Proposal, more: Partial<Entry> = {}): Entry {
+export function entryOf(step: string, proposal: Proposal, more: Partial<ActEntry> = {}): ActEntry {
   const { id, action, details } = proposal
   const after = { action, details, proposal: proposalDigest(proposal), ...(more.after as object | undefined) }
   const object_id = proposal.resource_id ?? subjectOf(details)
@@ -167,7 +171,7 @@ function resourceOf({ name, details }: MoneyAction): string | undefined {
  * and a refused one stays open. Each action happens once: a second approval only records the end that a crash left
  * out.
  */
-export async function approve(world: World, id: string, pen: OperatorPen): Promise<Decided> {
+export async function approve(world: World, id: string, pen: OperatorPen): Promise<DecidedProposal> {
   const before = await findApprovable(world, id, pen)
   if (before.ended === 'done') return { proposal: before, line: undefined }
   await assertVouchedFor(world.db, pen, before)
@@ -184,7 +188,7 @@ export async function approve(world: World, id: string, pen: OperatorPen): Promi
   const { email } = pen.actor
   const done = await perform(approving, action, { operator: email, proposal_id: id }).catch(
     async (error: unknown) => {
-      if (error instanceof Superseded) await supersede(world, id, pen, error)
+      if (error instanceof SupersededResolution) await supersede(world, id, pen, error)
       throw error
     },
   )
@@ -200,7 +204,12 @@ export async function approve(world: World, id: string, pen: OperatorPen): Promi
  * Ends a proposal that contradicts the booked end of its payout or transfer. The booking stays, an exception records
  * what the operators had established, and the approver is refused.
  */
-async function supersede(world: World, id: string, pen: OperatorPen, by: Superseded): Promise<never> {
+async function supersede(
+  world: World,
+  id: string,
+  pen: OperatorPen,
+  by: SupersededResolution,
+): Promise<never> {
   const { email } = pen.actor
   const ended = await transaction(world.db, async (tx) => {
     const proposal = await lockProposal(tx, id)
@@ -220,7 +229,7 @@ async function supersede(world: World, id: string, pen: OperatorPen, by: Superse
 }
 
 /** Returns the proposal if this operator may approve it, or if it is done already. */
-export async function findApprovable(where: Where, id: string, pen: OperatorPen): Promise<Proposal> {
+export async function findApprovable(where: ProposalStore, id: string, pen: OperatorPen): Promise<Proposal> {
   const proposal = await findProposal(where, id, pen)
   if (proposal.ended !== 'done') assertApprovable(proposal, pen.actor.email)
   return proposal
@@ -255,14 +264,14 @@ export async function assertVouchedFor(db: Db, pen: Pen, proposal: Proposal): Pr
  * Whether the proposal's author wrote this line, and the line's digest covers this order: action, amount, reference,
  * times.
  */
-function isProposing(line: Line, proposal: Proposal): boolean {
+function isProposing(line: LogLine, proposal: Proposal): boolean {
   const { action, actor_kind, actor_email } = line
   const by_author = actor_kind === 'operator' && actor_email === proposal.proposed_by
   return action === 'propose' && by_author && digestIn(line) === proposalDigest(asProposed(proposal))
 }
 
 /** Digest of the proposal's row after the step of this line. */
-const digestIn = ({ after }: Line): string | undefined => JSON.parse(after ?? '{}').proposal
+const digestIn = ({ after }: LogLine): string | undefined => JSON.parse(after ?? '{}').proposal
 
 /** The row as it was before any decision. */
 export const asProposed = (proposal: Proposal): Proposal => ({
@@ -306,7 +315,12 @@ function underApproval<Result>(
   }
 }
 
-export async function reject(where: Where, id: string, pen: OperatorPen, reason: string): Promise<Decided> {
+export async function reject(
+  where: ProposalStore,
+  id: string,
+  pen: OperatorPen,
+  reason: string,
+): Promise<DecidedProposal> {
   const proposal = await findProposal(where, id, pen)
   const by = pen.actor.email
   if (proposal.proposed_by === by)
@@ -318,11 +332,11 @@ export async function reject(where: Where, id: string, pen: OperatorPen, reason:
 }
 
 export async function withdraw(
-  where: Where,
+  where: ProposalStore,
   id: string,
   pen: OperatorPen,
   reason: string | null,
-): Promise<Decided> {
+): Promise<DecidedProposal> {
   const proposal = await findProposal(where, id, pen)
   const by = pen.actor.email
   if (proposal.proposed_by !== by)
@@ -333,7 +347,11 @@ export async function withdraw(
 }
 
 /** Ends up to 100 proposals that are past `expires_at`. Returns how many were overdue. */
-export async function expireProposals({ db: pool }: Pick<Where, 'db'>, pen: Pen, held?: Db): Promise<number> {
+export async function expireProposals(
+  { db: pool }: Pick<ProposalStore, 'db'>,
+  pen: Pen,
+  held?: Db,
+): Promise<number> {
   const ids = await overdueProposals(held ?? pool, 100)
   const writing = { step: 'expire', pen: { ...pen, actor: { kind: 'service' } } } as const
   for (const id of ids) {
@@ -346,7 +364,12 @@ export async function expireProposals({ db: pool }: Pick<Where, 'db'>, pen: Pen,
 
 type Writing = { readonly step: string; readonly pen: Pen }
 
-async function endBefore(where: Where, id: string, ending: Ending, writing: Writing): Promise<Decided> {
+async function endBefore(
+  where: ProposalStore,
+  id: string,
+  ending: ProposalEnding,
+  writing: Writing,
+): Promise<DecidedProposal> {
   return (
     (await endProposal(where, id, ending, writing)) ??
     alreadyEnded(await findProposal(where, id, writing.pen))
@@ -358,21 +381,21 @@ async function endBefore(where: Where, id: string, ending: Ending, writing: Writ
  * does not allow this end, because another end came first.
  */
 function endProposal(
-  where: Where,
+  where: ProposalStore,
   id: string,
-  ending: Ending,
+  ending: ProposalEnding,
   writing: Writing,
-): Promise<Decided | undefined> {
+): Promise<DecidedProposal | undefined> {
   return transaction(where.db, (tx) => endIn(tx, id, ending, writing))
 }
 
 export async function endIn(
   tx: Db,
   id: string,
-  ending: Ending,
+  ending: ProposalEnding,
   { step, pen }: Writing,
-  more?: Partial<Entry>,
-): Promise<Decided | undefined> {
+  more?: Partial<ActEntry>,
+): Promise<DecidedProposal | undefined> {
   // A concurrent approval holds the row while it moves the money.
   await tx.query("SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'")
   const proposal = await markEnded(tx, id, ending)
@@ -382,14 +405,18 @@ export async function endIn(
 }
 
 /** Expires overdue proposals first. */
-export async function findProposal(where: Pick<Where, 'db'>, id: string, pen: Pen): Promise<Proposal> {
+export async function findProposal(
+  where: Pick<ProposalStore, 'db'>,
+  id: string,
+  pen: Pen,
+): Promise<Proposal> {
   await expireProposals(where, pen)
   const proposal = await proposalById(where.db, id)
   if (!proposal) return noProposal(id, pen.place)
   return proposal
 }
 
-export async function listProposals(where: Pick<Where, 'db'>, pen: Pen): Promise<Proposal[]> {
+export async function listProposals(where: Pick<ProposalStore, 'db'>, pen: Pen): Promise<Proposal[]> {
   await expireProposals(where, pen)
   return selectProposals(where.db, 100)
 }

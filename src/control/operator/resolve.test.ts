@@ -4,7 +4,7 @@ import { desk } from '../../../test/support/operators.ts'
 import { moveIntoThePast } from '../../../test/support/past.ts'
 import { openTestWorld, type TestWorld } from '../../../test/support/world.ts'
 import { audit } from '../../ledger/audit.ts'
-import { type Step, stepTransfer } from '../../money/onchain/settle.ts'
+import { stepTransfer, type TransferStep } from '../../money/onchain/settle.ts'
 import { type Transfer, transferById } from '../../money/onchain/store.ts'
 import { type FinalOutcome, settlePayout } from '../../money/pix/settle.ts'
 import { type Payout, payoutById } from '../../money/pix/store.ts'
@@ -58,7 +58,7 @@ const accepted = async <Row>(command: Promise<unknown>) => ((await command) as {
 const newPayout = () => accepted<Payout>(at.world.commit(at.payout(customer, 700n)))
 const settle = (payout: Payout, outcome: FinalOutcome) =>
   at.world.commit(settlePayout(at.world, payout, outcome, { by: 'rail', attempt: 1 }))
-const takeStep = (transfer: Transfer, step: Step) =>
+const takeStep = (transfer: Transfer, step: TransferStep) =>
   at.world.commit(stepTransfer(at.world, transfer, step, { by: 'rail' }))
 async function newTransfer(): Promise<Transfer> {
   const made = await accepted<Transfer>(at.world.commit(at.transfer(customer.id, 10_000_000n)))

@@ -1,10 +1,10 @@
 import { Refusal, refuse } from '../../core/errors.ts'
-import { orderOf, signedOf } from '../../money/onchain/order.ts'
-import { type Teller as ChainTeller, stepTransfer } from '../../money/onchain/settle.ts'
-import { type Transfer, transferById, isFinal as transferIsFinal } from '../../money/onchain/store.ts'
-import { orderOf as payoutOrderOf } from '../../money/pix/order.ts'
+import { chainOrderOf, signedOf } from '../../money/onchain/order.ts'
+import { type StepSource, stepTransfer } from '../../money/onchain/settle.ts'
+import { isFinalTransfer, type Transfer, transferById } from '../../money/onchain/store.ts'
+import { pixOrderOf } from '../../money/pix/order.ts'
 import * as pix from '../../money/pix/resolve.ts'
-import { isDoubleEndToEndId, isFinal, type Payout, payoutById } from '../../money/pix/store.ts'
+import { isDoubleEndToEndId, isFinalPayout, type Payout, payoutById } from '../../money/pix/store.ts'
 import type { ChainStatus } from '../../rails/chain/rail.ts'
 import type { World } from '../../world.ts'
 import type { DetailsOf, Done } from './actions.ts'
@@ -24,7 +24,7 @@ export async function resolvePayout(
   const { payout_id, outcome, end_to_end_id, evidence, despite_acceptance = false } = details
   const payout = await payoutById(world.db, payout_id)
   if (!payout) refuse('payout_not_found', { message: `No payout ${payout_id} in ${world.environment}.` })
-  if (!isFinal(payout)) {
+  if (!isFinalPayout(payout)) {
     assertAcceptanceStated(payout, details)
     await askTheNetwork(world, payout, outcome, end_to_end_id)
   }
@@ -34,7 +34,7 @@ export async function resolvePayout(
       : ({ outcome, despite_acceptance } as const)
   const by = { evidence, proposal_id, resolved_by: operator }
   const resolved = await world
-    .commit(pix.resolvePayout(world, payout, established, by))
+    .commit(pix.payoutResolution(world, payout, established, by))
     .catch((error: unknown) => {
       if (!isDoubleEndToEndId(error)) throw error
       return refuse('not_possible', {
@@ -46,7 +46,7 @@ export async function resolvePayout(
   const { status, end_to_end_id: booked_id } = resolved.payout
   const is_other = status !== outcome || (outcome === 'completed' && booked_id !== end_to_end_id)
   if (is_other)
-    throw new Superseded(
+    throw new SupersededResolution(
       { id: payout_id, partner_id: payout.partner_id, rail: 'pix' },
       { status, end_to_end_id: booked_id },
     )
@@ -57,11 +57,14 @@ export async function resolvePayout(
  * The booked end differs from the end that the operators established, or has another id or hash: their evidence is
  * about another payment, so an operator has to check.
  */
-export class Superseded extends Refusal {
+export class SupersededResolution extends Refusal {
   readonly object: { readonly id: string; readonly partner_id: string; readonly rail: string }
   readonly booked: Readonly<Record<string, string | null>>
 
-  constructor(object: Superseded['object'], booked: Superseded['booked'] & { readonly status: string }) {
+  constructor(
+    object: SupersededResolution['object'],
+    booked: SupersededResolution['booked'] & { readonly status: string },
+  ) {
     const { status, ...names } = booked
     const name = Object.values(names).find((value) => value !== null)
     const as = name === undefined ? '' : ` as ${name}`
@@ -114,7 +117,7 @@ async function askTheNetwork(
   outcome: 'completed' | 'failed',
   end_to_end_id: string | undefined,
 ): Promise<void> {
-  const status = await world.pix.status(payoutOrderOf(payout)).catch(() => undefined)
+  const status = await world.pix.status(pixOrderOf(payout)).catch(() => undefined)
   const contradict = (why: string) =>
     refuse('not_possible', { message: `${payout.id} ${why} Nothing was changed.` })
   const by_itself = 'The service books that by itself within a minute.'
@@ -135,31 +138,31 @@ export async function resolveTransfer(
   if (!transfer)
     refuse('transfer_not_found', { message: `No transfer ${transfer_id} in ${world.environment}.` })
   const resolution = { outcome, evidence, proposal_id, resolved_by: operator }
-  const teller: ChainTeller = { by: 'operator', resolution }
+  const source: StepSource = { by: 'operator', resolution }
   if (tx_hash !== undefined && tx_hash !== transfer.tx_hash) {
-    if (transferIsFinal(transfer)) throw supersededBy(transfer)
+    if (isFinalTransfer(transfer)) throw supersededBy(transfer)
     refuse('not_possible', {
       message: `${transfer_id} was signed as ${transfer.tx_hash} after it was proposed. Nothing was changed. Reject the proposal, and look once more.`,
     })
   }
   const ended =
     outcome === 'confirmed'
-      ? await confirm(world, transfer, teller)
-      : await failUnlessItMayBeMined(world, transfer, teller)
+      ? await confirm(world, transfer, source)
+      : await failUnlessItMayBeMined(world, transfer, source)
   if (ended.status !== outcome) throw supersededBy(ended)
   return { id: transfer_id, text: `is ${outcome}`, status: outcome }
 }
 
 const supersededBy = ({ id, partner_id, network, status, tx_hash }: Transfer) =>
-  new Superseded({ id, partner_id, rail: network }, { status, tx_hash })
+  new SupersededResolution({ id, partner_id, rail: network }, { status, tx_hash })
 
 /** The chain is asked first: operators may confirm before the required depth is reached, but not against the chain. */
-async function confirm(world: World, transfer: Transfer, teller: ChainTeller): Promise<Transfer> {
+async function confirm(world: World, transfer: Transfer, source: StepSource): Promise<Transfer> {
   const { id, tx_hash } = transfer
-  if (transferIsFinal(transfer)) return transfer
+  if (isFinalTransfer(transfer)) return transfer
   if (tx_hash === null)
     refuse('not_possible', { message: `${id} was never signed, so it cannot have been confirmed.` })
-  const status = await world.chain.status(orderOf(transfer), signedOf(transfer)).catch(() => undefined)
+  const status = await world.chain.status(chainOrderOf(transfer), signedOf(transfer)).catch(() => undefined)
   // A simulated chain lives in one process: every other process sees its transactions as absent.
   const simulated = world.environment === 'sandbox' && status?.kind === 'absent'
   if (status?.kind !== 'confirmed' && status?.kind !== 'waiting' && !simulated) {
@@ -171,9 +174,9 @@ async function confirm(world: World, transfer: Transfer, teller: ChainTeller): P
       message: `${id} (${tx_hash}) is not confirmed as far as is known here: right now ${said}. Nothing was changed; the money stays in transit. ${todo}.`,
     })
   }
-  await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }, teller))
+  await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }, source))
   const step = status?.kind === 'confirmed' ? status : ({ kind: 'confirmed' } as const)
-  return (await world.commit(stepTransfer(world, transfer, step, teller))).transfer
+  return (await world.commit(stepTransfer(world, transfer, step, source))).transfer
 }
 
 const words: Readonly<Record<ChainStatus['kind'], string>> = {
@@ -187,18 +190,18 @@ const words: Readonly<Record<ChainStatus['kind'], string>> = {
 async function failUnlessItMayBeMined(
   world: World,
   transfer: Transfer,
-  teller: ChainTeller,
+  source: StepSource,
 ): Promise<Transfer> {
   const refused = { kind: 'refused', rail_code: 'resolved_by_operator' } as const
-  const { transfer: before } = await world.commit(stepTransfer(world, transfer, refused, teller))
-  if (transferIsFinal(before)) return before
-  const status = await world.chain.status(orderOf(before), signedOf(before)).catch(() => undefined)
+  const { transfer: before } = await world.commit(stepTransfer(world, transfer, refused, source))
+  if (isFinalTransfer(before)) return before
+  const status = await world.chain.status(chainOrderOf(before), signedOf(before)).catch(() => undefined)
   if (status?.kind !== 'failed') {
     const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'
     refuse('not_possible', {
       message: `${before.id} was signed (${before.tx_hash}), so it can fail only when the chain itself says for good that it was reverted or replaced. Right now ${said}. Nothing was changed; the money stays in transit.`,
     })
   }
-  await world.commit(stepTransfer(world, before, { kind: 'broadcast' }, teller))
-  return (await world.commit(stepTransfer(world, before, status, teller))).transfer
+  await world.commit(stepTransfer(world, before, { kind: 'broadcast' }, source))
+  return (await world.commit(stepTransfer(world, before, status, source))).transfer
 }

@@ -1,9 +1,9 @@
 import type { Db } from '../../db/pool.ts'
-import type { Place } from '../../db/sealing.ts'
-import type { Row, SearchCheck } from '../../ledger/audit.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
+import type { FindingRow, SearchCheck } from '../../ledger/audit.ts'
 import { limitNames } from '../../limits/tiers.ts'
 import { moneyLimitNames } from '../../money/money-limits/store.ts'
-import { customersNobodyChanged, keysNobodyMade } from './acts-behind.ts'
+import { customersWithoutAct, keysWithoutAct } from './unlogged-changes.ts'
 
 /**
  * Settings have no entries and no events, but each act on them is a line of the act log with the row's state
@@ -59,8 +59,8 @@ const worldSettings: readonly string[] = [
   gone('set_treasury_limits', 'treasury_limits', 'asset'),
   unsaid('set_treasury_limits', 'treasury_limits', 'asset', madeWithLog('0008-quotes.sql')),
   keys,
-  keysNobodyMade,
-  customersNobodyChanged,
+  keysWithoutAct,
+  customersWithoutAct,
 ]
 
 const terms = [
@@ -74,7 +74,7 @@ const terms = [
 const partners = `SELECT p.id AS object_id, 'a partner whose terms differ from its line' AS wrong
   FROM partners p, ${lastLine('p.id', ['create_partner', 'change_partner'])} WHERE ${differs('p', ['name', ...terms])}`
 
-/** Same result as `roleOf`. */
+/** Same result as `personRoleOf`. */
 const role = `CASE u.role WHEN 'operator' THEN coalesce(u.operator_role, 'reader') WHEN 'owner' THEN 'owner' ELSE coalesce(u.partner_role, 'viewer') END`
 const people = `SELECT u.id AS object_id, 'a person with another role than the log says' AS wrong
   FROM users u, LATERAL (SELECT a.action, coalesce(a.after::json -> 'person', a.after::json) AS after FROM acts a WHERE a.object_id = u.id
@@ -118,7 +118,7 @@ const sharedSettings: readonly string[] = [
 const NAMED_MOST = 100
 
 /** Both worlds run the same queries. */
-export async function wrongSettings(db: Db, place: Place): Promise<Row[]> {
+export async function wrongSettings(db: Db, place: StoragePlace): Promise<FindingRow[]> {
   const queries = place === 'shared' ? sharedSettings : worldSettings
   const { rows } = await db.query(`${queries.join(' UNION ALL ')} LIMIT ${NAMED_MOST}`)
   return rows

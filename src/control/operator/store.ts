@@ -111,7 +111,7 @@ export const approveProposals = updateOf(proposalRows, 'proposals', {
   approved_at: 'timestamptz',
 })
 
-export type Ending = {
+export type ProposalEnding = {
   readonly end: ProposalEnd
   /** Null for an expired proposal. */
   readonly by: string | null
@@ -128,7 +128,7 @@ const allowed: Readonly<Record<ProposalEnd, string>> = {
   superseded: 'approved_by IS NULL AND expires_at > clock_timestamp()',
 }
 
-export async function markEnded(db: Db, id: string, ending: Ending): Promise<Proposal | undefined> {
+export async function markEnded(db: Db, id: string, ending: ProposalEnding): Promise<Proposal | undefined> {
   const { end, by, reason, resource_id } = ending
   const { rows } = await db.query(
     `UPDATE proposals SET ended = $2, ended_by = $3, ended_reason = $4, ended_at = clock_timestamp(), resource_id = $5,

@@ -8,7 +8,7 @@ import {
 } from '../../core/money.ts'
 import { formatPrice, PRICE_DECIMALS } from '../../core/price.ts'
 import { marketPrice } from '../../money/quotes/prices.ts'
-import { type Holding, nothing } from '../../money/treasury/average-cost.ts'
+import { emptyHolding, type Holding } from '../../money/treasury/average-cost.ts'
 import { treasuryLimits, treasuryPositions } from '../../money/treasury/store.ts'
 import { foldTrades } from '../../money/treasury/treasury.ts'
 import type { FedPrices } from '../../rails/prices/feed.ts'
@@ -39,7 +39,7 @@ export async function valuedPositions(world: World): Promise<Valued[]> {
   ])
   return assetNames.map((asset) => {
     const { lowest = null, highest = null } = limits.find((limit) => limit.asset === asset) ?? {}
-    const held = positions.find((position) => position.asset === asset) ?? nothing
+    const held = positions.find((position) => position.asset === asset) ?? emptyHolding
     return { asset, lowest, highest, ...valuation(asset, held, fed) }
   })
 }

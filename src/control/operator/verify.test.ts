@@ -2,14 +2,14 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asAdmin, createDatabase, TEST_KEY } from '../../../test/support/database.ts'
 import { openDesk, operator } from '../../../test/support/operators.ts'
-import { openHands, someCpf } from '../../../test/support/service.ts'
+import { openDirectAccess, someCpf } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import { createSealer } from '../../core/seal.ts'
 import { type Pool, transaction } from '../../db/pool.ts'
-import type { Place } from '../../db/sealing.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
 import { audit } from '../../ledger/audit.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
-import { lineAfter, places } from '../../records/acts/line.ts'
+import { lineAfter, logPlaces } from '../../records/acts/line.ts'
 import { note } from '../../records/acts/log.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
 import { openAuditWorker } from '../audit/worker.ts'
@@ -17,21 +17,21 @@ import { act } from './act.ts'
 import { openOffice } from './office.ts'
 import { entryOf } from './proposals.ts'
 import { type Proposal, proposalById } from './store.ts'
-import { logChecks, verify } from './verify.ts'
+import { logChecks, verifyLog } from './verify.ts'
 
 /** An attacker with superuser access to the database: every change to a log or to proposals is reported. */
 const schemas = { production: 'live', sandbox: 'sandbox', shared: 'shared' } as const
 const [ana, bea] = [operator('ana@operator.example'), operator('bea@operator.example')]
-let hands: ReturnType<typeof openHands>
-const anchors = {} as Record<Place, { seq: bigint; hash: string }>
+let hands: ReturnType<typeof openDirectAccess>
+const anchors = {} as Record<StoragePlace, { seq: bigint; hash: string }>
 
 const sql = (...statements: string[]) =>
   asAdmin(hands.database.url, ['SET session_replication_role = replica', ...statements])
-const broken = async (place: Place, noted: readonly { seq: bigint; hash: string }[] = []) =>
-  (await verify(hands.office, place, noted)).broken
+const broken = async (place: StoragePlace, noted: readonly { seq: bigint; hash: string }[] = []) =>
+  (await verifyLog(hands.office, place, noted)).broken
 
 beforeAll(async () => {
-  hands = openHands(await createDatabase())
+  hands = openDirectAccess(await createDatabase())
   const { office, worlds } = hands
   const shell = { kind: 'shell' } as const
   const partner = await act(office, shell, { name: 'create_partner', details: { name: 'Acme' } })
@@ -59,7 +59,7 @@ beforeAll(async () => {
   for (const name of ['reset_password', 'reset_password', 'reset_password'] as const)
     await act(office, ana, { name, details: { email: bea.email } })
   await act(office, ana, { name: 'change_partner', details: { partner_id, change: { pix_fee: 1 } } })
-  for (const place of places) {
+  for (const place of logPlaces) {
     const [head] = await sql(`SELECT seq, hash FROM ${schemas[place]}.acts_head`)
     anchors[place] = { seq: BigInt(head!.seq as string), hash: head!.hash as string }
     await sql(
@@ -70,7 +70,7 @@ beforeAll(async () => {
 })
 afterAll(() => hands.stop())
 
-async function restore(place: Place): Promise<void> {
+async function restore(place: StoragePlace): Promise<void> {
   const schema = schemas[place]
   const { seq, hash } = anchors[place]
   await sql(
@@ -215,7 +215,7 @@ const tampers: readonly Tamper[] = [
   ],
 ]
 
-describe.each(places)('in %s', (place) => {
+describe.each(logPlaces)('in %s', (place) => {
   test('an untouched log is unbroken and contains the noted lines', async () => {
     expect(await broken(place, [anchors[place]])).toEqual([])
   })
@@ -311,18 +311,18 @@ test('the scheduled audit records a broken log as an exception', async () => {
 })
 
 test('no role of the service can change or remove a line', async () => {
-  for (const place of places)
+  for (const place of logPlaces)
     for (const statement of ['UPDATE acts SET hash = hash', 'DELETE FROM acts', 'DELETE FROM acts_head'])
       await expect(hands.office.log.pools[place].query(statement)).rejects.toMatchObject({ code: '42501' })
 })
 
 test('a proposal older than its log is reported: it was not proposed through the service', async () => {
-  const own = openHands(await createDatabase())
+  const own = openDirectAccess(await createDatabase())
   const insert = `INSERT INTO proposals (id, action, details, proposed_by) VALUES ('prp_old', 'credit', '{"reference":"old"}', 'ana')`
   await own.worlds.production.db.query(insert)
-  const before = await verify(own.office, 'production')
+  const before = await verifyLog(own.office, 'production')
   await own.office.log.begin()
-  const after = await verify(own.office, 'production')
+  const after = await verifyLog(own.office, 'production')
   await own.stop()
   const named = [{ object_id: 'prp_old', wrong: expect.stringMatching(/not proposed through the service/) }]
   expect([before.broken, after.broken]).toEqual([named, named])
@@ -454,11 +454,11 @@ test('an emptied log is not begun again, and later lines do not hide that it was
   const { shared, worlds } = hands
   const office = openOffice({ shared, worlds, sealer: createSealer([TEST_KEY]) })
   await office.log.begin()
-  const emptied = await verify(office, 'production')
+  const emptied = await verifyLog(office, 'production')
   const pen = await office.log.pen('production', { kind: 'shell' })
   const entry = { action: 'create_key', object_id: 'key_x', before: null, after: null }
   await transaction(worlds.production.db, (tx) => note(tx, pen, entry))
-  const written = await verify(office, 'production')
+  const written = await verifyLog(office, 'production')
   await restore('production')
   expect(emptied).toMatchObject({
     lines: 0n,
@@ -471,14 +471,14 @@ test('an emptied log is not begun again, and later lines do not hide that it was
 })
 
 test('a begin of the logs that failed midway is completed by the next one', async () => {
-  const own = openHands(await createDatabase())
+  const own = openDirectAccess(await createDatabase())
   const { shared, worlds } = own
   const away = { connect: () => Promise.reject(new Error('cut')), wait_ms: 0 } as unknown as Pool
   const cut = { ...worlds, sandbox: { ...worlds.sandbox, db: away } }
   const half = openOffice({ shared, worlds: cut, sealer: createSealer([TEST_KEY]) })
   await expect(half.log.begin()).rejects.toThrow('cut')
   await own.office.log.begin()
-  const proofs = await Promise.all(places.map((place) => verify(own.office, place)))
+  const proofs = await Promise.all(logPlaces.map((place) => verifyLog(own.office, place)))
   await own.stop()
-  expect(proofs).toEqual(places.map((place) => ({ place, lines: 1n, broken: [] })))
+  expect(proofs).toEqual(logPlaces.map((place) => ({ place, lines: 1n, broken: [] })))
 })

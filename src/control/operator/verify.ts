@@ -1,5 +1,5 @@
 import { type Db, transaction } from '../../db/pool.ts'
-import type { Place } from '../../db/sealing.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
 import type { SearchCheck } from '../../ledger/audit.ts'
 import type { History } from '../../records/acts/history.ts'
 import { type Anchor, type Broken, openNames, openWalk } from '../../records/acts/verify.ts'
@@ -8,18 +8,18 @@ import { asProposed, everyProposal, proposalDigest } from './proposals.ts'
 import { settingsCheck, wrongSettings } from './settings-audit.ts'
 import type { Proposal, ProposalEnd } from './store.ts'
 
-export type Verified = {
-  readonly place: Place
+export type VerifiedLog = {
+  readonly place: StoragePlace
   readonly lines: bigint
   readonly broken: readonly Broken[]
 }
 
 /** Verifies the act log of a place: its hash chain, and that proposals and lines match in both directions. */
-export async function verify(
+export async function verifyLog(
   office: Office,
-  place: Place,
+  place: StoragePlace,
   anchors: readonly Anchor[] = [],
-): Promise<Verified> {
+): Promise<VerifiedLog> {
   const pool = office.log.pools[place]
   const key = await office.log.key()
   const walk = openWalk({ place, key, anchors })
@@ -31,7 +31,11 @@ export async function verify(
 }
 
 /** Verifies in the caller's transaction. */
-export async function verifyIn(tx: Db, place: Place, walk: ReturnType<typeof openWalk>): Promise<Verified> {
+export async function verifyIn(
+  tx: Db,
+  place: StoragePlace,
+  walk: ReturnType<typeof openWalk>,
+): Promise<VerifiedLog> {
   const { lines, broken, histories } = await walk.prove(tx)
   const missing = new Set(histories.keys())
   const wrong = openNames<Broken>()
@@ -96,7 +100,7 @@ export function logChecks(office: Office, environment: 'production' | 'sandbox')
   }
   const shared: SearchCheck = {
     name: 'every act on partners and people is a line of an unbroken log',
-    find: async () => [...(await verify(office, 'shared')).broken],
+    find: async () => [...(await verifyLog(office, 'shared')).broken],
   }
   const sharedSettings: SearchCheck = {
     name: 'the terms of partners and the roles and sessions of people are as the log says',

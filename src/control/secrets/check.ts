@@ -4,10 +4,10 @@ import { type Db, openPool, type SchemaName, schemas } from '../../db/pool.ts'
 import {
   CHECK_OF,
   insertSealing,
-  type Place,
-  places,
   readSealing,
   type SealedColumn,
+  type StoragePlace,
+  storagePlaces,
 } from '../../db/sealing.ts'
 import type { Seats } from '../../db/seat.ts'
 import { factorSeeds } from '../../parties/team/store.ts'
@@ -18,7 +18,7 @@ import { webhookSecrets } from '../../webhooks/store.ts'
 export const sealedColumns: readonly SealedColumn[] = [...webhookSecrets, ...factorSeeds, ...actsKeys]
 
 /** A connection for each place: the owner's connection reaches all schemas, a role's only its own. */
-export type Reached = { readonly [P in Place]: Db }
+export type Reached = { readonly [P in StoragePlace]: Db }
 
 export const reachedBy = (owner: Db): Reached => ({ production: owner, sandbox: owner, shared: owner })
 
@@ -36,7 +36,7 @@ export async function withReach<T>(seats: Seats, work: (reached: Reached) => Pro
   }
 }
 
-export const schemaOf = (place: Place): SchemaName => (place === 'shared' ? place : schemas[place])
+export const schemaOf = (place: StoragePlace): SchemaName => (place === 'shared' ? place : schemas[place])
 
 export type SealedRow = { readonly id: string; readonly value: Buffer; readonly key_id: string | null }
 
@@ -45,7 +45,7 @@ const PART = 500
 /** The sealed values of a column, in pages. `but`: rows with one of these key ids are left out. */
 export async function* sealedRows(
   db: Db,
-  place: Place,
+  place: StoragePlace,
   column: SealedColumn,
   but: readonly string[] = [],
 ): AsyncGenerator<SealedRow[]> {
@@ -65,7 +65,7 @@ export async function* sealedRows(
 
 /** Values that cannot be opened: their number, the key id in their rows, and a few of their ids. */
 export type Unopened = {
-  readonly environment: Place
+  readonly environment: StoragePlace
   readonly object: string
   readonly key_id: string | null
   readonly count: number
@@ -92,7 +92,7 @@ export async function findUnopened(
 }
 
 export async function* everySealed(reached: Reached, but: readonly string[] = []) {
-  for (const place of places) {
+  for (const place of storagePlaces) {
     for (const column of sealedColumns.filter((one) => one.places.includes(place))) {
       for await (const rows of sealedRows(reached[place], place, column, but))
         for (const row of rows) yield { place, column, row }
@@ -108,14 +108,14 @@ export class WrongSecretKey extends Error {
   constructor(known: readonly string[], in_force: string | undefined, unopened: readonly Unopened[]) {
     const [first, ...previous] = known
     const given = previous.length === 0 ? first : `${first}, with ${previous.join(', ')} before it`
-    const told = unopened.map(
+    const lines = unopened.map(
       ({ environment, object, key_id, count, ids }) =>
         `  - ${count} ${object}${count === 1 ? '' : 's'} in ${environment}${key_id ? ` under the key ${key_id}` : ''}: ${ids.join(', ')}${count > ids.length ? ', …' : ''}\n`,
     )
     super(
       `SECRET_KEY is not the key that this database's secrets are sealed under.\n` +
         `Given is the key ${given}${in_force ? `; in force is the key ${in_force}` : ''}. ` +
-        `${told.length === 0 ? 'Nothing else is sealed yet.\n' : `Cannot be opened:\n${told.join('')}`}` +
+        `${lines.length === 0 ? 'Nothing else is sealed yet.\n' : `Cannot be opened:\n${lines.join('')}`}` +
         'Give the right key as SECRET_KEY, or as SECRET_KEY_PREVIOUS beside a new one until `trilho secrets rotate` has ended. Nothing was changed.',
     )
     this.unopened = unopened
@@ -161,7 +161,7 @@ async function begin(reached: Reached, sealer: Sealer): Promise<void> {
 
 /** The number of objects per key, found by opening each value. */
 export type SealedCount = {
-  readonly environment: Place
+  readonly environment: StoragePlace
   readonly object: string
   /** The key that opens the values; when none does, the key id in their rows. */
   readonly key_id: string | null

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { crashPoint } from '../../core/crash-point.ts'
 import type { Sealer } from '../../core/seal.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
-import { nameKey, type Place, type SealedColumn } from '../../db/sealing.ts'
+import { nameKey, type SealedColumn, type StoragePlace } from '../../db/sealing.ts'
 import {
   checkSecretKey,
   everySealed,
@@ -108,7 +108,7 @@ async function sealAll(
 /** Writes only if the row still has the value that was read. */
 async function replaceValue(
   db: Db,
-  one: { place: Place; column: SealedColumn; row: SealedRow; value: Buffer; key_id: string },
+  one: { place: StoragePlace; column: SealedColumn; row: SealedRow; value: Buffer; key_id: string },
 ): Promise<void> {
   const { place, column, row, value, key_id } = one
   await db.query(

@@ -5,7 +5,7 @@ import { openApi } from '../../../test/support/api.ts'
 import { asAdmin, createDatabase, seatsAt, TEST_KEY } from '../../../test/support/database.ts'
 import { startNode } from '../../../test/support/node.ts'
 import { openReceiver, type Receiver, verifies } from '../../../test/support/receiver.ts'
-import { openHands } from '../../../test/support/service.ts'
+import { openDirectAccess } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import { createSealer, keyIdOf } from '../../core/seal.ts'
 import { migrate } from '../../db/migrate.ts'
@@ -24,10 +24,10 @@ const envOf = (key: Buffer, ...previous: Buffer[]) => ({
   WEBHOOK_ALLOW_PRIVATE: 'true',
 })
 
-async function freshHands() {
-  const hands = openHands(await createDatabase(), everyKey)
-  onTestFinished(hands.stop)
-  return hands
+async function freshAccess() {
+  const direct = openDirectAccess(await createDatabase(), everyKey)
+  onTestFinished(direct.stop)
+  return direct
 }
 
 const refusalOf = (starting: Promise<{ stop(): Promise<void> }>) =>
@@ -39,7 +39,7 @@ const refusalOf = (starting: Promise<{ stop(): Promise<void> }>) =>
     (error: unknown) => error as Error,
   )
 
-const reachOf = ({ shared, worlds }: ReturnType<typeof openHands>) => ({
+const reachOf = ({ shared, worlds }: ReturnType<typeof openDirectAccess>) => ({
   shared: shared.db,
   production: worlds.production.db,
   sandbox: worlds.sandbox.db,
@@ -49,7 +49,7 @@ const endpointBody = (url = 'https://example.com/hook') => ({ url, events: ['*']
 
 describe('a wrong SECRET_KEY', () => {
   test('is refused at start, also when only the check value is sealed yet', async () => {
-    const { database } = await freshHands()
+    const { database } = await freshAccess()
     await (await startNode(database.url, envOf(first))).stop()
     const refusal = await refusalOf(startNode(database.url, envOf(second)))
     expect(refusal).toBeInstanceOf(WrongSecretKey)
@@ -59,7 +59,7 @@ describe('a wrong SECRET_KEY', () => {
   })
 
   test('is refused for one of two nodes that start at once on an empty database with different keys', async () => {
-    const { database } = await freshHands()
+    const { database } = await freshAccess()
     const starts = [first, second].map((key) => refusalOf(startNode(database.url, envOf(key))))
     const refusals = (await Promise.all(starts)).filter((one) => one !== undefined)
     expect(refusals).toHaveLength(1)
@@ -77,10 +77,10 @@ describe('a wrong SECRET_KEY', () => {
   })
 
   test('is reported with the number and a few ids of the objects that cannot be opened, without their contents', async () => {
-    const hands = await freshHands()
-    const node = await startNode(hands.database.url, envOf(first))
-    const sandbox = await hands.partner(node.url)
-    const live = await hands.partner(node.url, { environment: 'production' })
+    const direct = await freshAccess()
+    const node = await startNode(direct.database.url, envOf(first))
+    const sandbox = await direct.partner(node.url)
+    const live = await direct.partner(node.url, { environment: 'production' })
     const made: { id: string; secret: string }[] = []
     for (let i = 0; i < 5; i++)
       made.push((await sandbox.api.post('/v1/webhook_endpoints', endpointBody())).json)
@@ -90,7 +90,7 @@ describe('a wrong SECRET_KEY', () => {
     await live.api.post(`/v1/webhook_endpoints/${one.id}/rotate_secret`)
     await node.stop()
     const { message, unopened } = (await refusalOf(
-      startNode(hands.database.url, envOf(second)),
+      startNode(direct.database.url, envOf(second)),
     )) as WrongSecretKey
     expect(
       unopened.map(({ environment, object, count, key_id }) => [environment, object, count, key_id]),
@@ -109,64 +109,64 @@ describe('a wrong SECRET_KEY', () => {
   })
 
   test('is refused on a database of the version before; the right key stores its check value there', async () => {
-    const hands = await freshHands()
-    const node = await startNode(hands.database.url, envOf(first))
-    const { api } = await hands.partner(node.url)
+    const direct = await freshAccess()
+    const node = await startNode(direct.database.url, envOf(first))
+    const { api } = await direct.partner(node.url)
     const { id } = (await api.post('/v1/webhook_endpoints', endpointBody())).json
     await node.stop()
     // As the version before leaves it: no check value, and no key ids in the rows.
     const asBefore = () =>
-      asAdmin(hands.database.url, [
+      asAdmin(direct.database.url, [
         'DELETE FROM shared.sealing',
         'UPDATE sandbox.webhook_endpoints SET secret_key_id = NULL',
       ])
     const inForce = async () => {
-      const [row] = await asAdmin(hands.database.url, ['SELECT key_id FROM shared.sealing'])
+      const [row] = await asAdmin(direct.database.url, ['SELECT key_id FROM shared.sealing'])
       return row?.key_id
     }
     await asBefore()
-    const refusal = (await refusalOf(startNode(hands.database.url, envOf(second)))) as WrongSecretKey
+    const refusal = (await refusalOf(startNode(direct.database.url, envOf(second)))) as WrongSecretKey
     expect(refusal).toBeInstanceOf(WrongSecretKey)
     expect(refusal.message).toContain(id)
     expect(await inForce()).toBeUndefined()
     // A first start with both keys: the existing sealed values decide which key is in force.
-    await (await startNode(hands.database.url, envOf(second, first))).stop()
+    await (await startNode(direct.database.url, envOf(second, first))).stop()
     expect(await inForce()).toBe(keyIdOf(first))
     await asBefore()
-    await (await startNode(hands.database.url, envOf(first))).stop()
+    await (await startNode(direct.database.url, envOf(first))).stop()
     expect(await inForce()).toBe(keyIdOf(first))
   })
 })
 
 describe('a rotation', () => {
-  let hands: Awaited<ReturnType<typeof freshHands>>
+  let direct: Awaited<ReturnType<typeof freshAccess>>
   let receiver: Receiver
   beforeAll(async () => {
-    hands = openHands(await createDatabase(), everyKey)
+    direct = openDirectAccess(await createDatabase(), everyKey)
     receiver = await openReceiver()
   })
   afterAll(async () => {
     await receiver.stop()
-    await hands.stop()
+    await direct.stop()
   })
 
   const rows = () =>
-    asAdmin(hands.database.url, [
+    asAdmin(direct.database.url, [
       `SELECT id, secret_key_id, previous_secret_key_id FROM sandbox.webhook_endpoints WHERE status <> 'deleted' ORDER BY id`,
     ])
 
   test('works while nodes seal, leaves nothing under the old key, and every webhook is signed', async () => {
-    const before = await startNode(hands.database.url, envOf(first))
-    const { key, api } = await hands.partner(before.url)
+    const before = await startNode(direct.database.url, envOf(first))
+    const { key, api } = await direct.partner(before.url)
     const keep = (await api.post('/v1/webhook_endpoints', endpointBody(`${receiver.url}/keep`))).json
     await api.post('/v1/webhook_endpoints', endpointBody())
     await api.post(`/v1/webhook_endpoints/${keep.id}/rotate_secret?grace_hours=0`)
     const expired = (await api.post('/v1/webhook_endpoints', endpointBody())).json
     await api.post(`/v1/webhook_endpoints/${expired.id}/rotate_secret`)
-    await asAdmin(hands.database.url, [
+    await asAdmin(direct.database.url, [
       `UPDATE sandbox.webhook_endpoints SET previous_secret_until = now() - interval '1 hour', previous_secret = 'not to be opened' WHERE id = '${expired.id}'`,
     ])
-    const node = await startNode(hands.database.url, envOf(second, first))
+    const node = await startNode(direct.database.url, envOf(second, first))
     const after = openApi(node.url, key)
     // A node that knows both keys seals under the key in force, so that nodes with the old key alone can read it.
     const early = (await after.post('/v1/webhook_endpoints', endpointBody(`${receiver.url}/early`))).json
@@ -185,8 +185,8 @@ describe('a rotation', () => {
     })
     await sleep(50)
     const sealer = createSealer([second, first])
-    const rotated = await rotateSecrets(reachOf(hands), sealer, keyIdOf(second))
-    await migrate(hands.database.url, { seats: seatsAt(hands.database.url, [second, first]), renew: true })
+    const rotated = await rotateSecrets(reachOf(direct), sealer, keyIdOf(second))
+    await migrate(direct.database.url, { seats: seatsAt(direct.database.url, [second, first]), renew: true })
     busy = false
     await Promise.all(load)
     expect(rotated).toMatchObject({ key_id: keyIdOf(second), from_key_id: keyIdOf(first) })
@@ -196,9 +196,9 @@ describe('a rotation', () => {
       expect([null, keyIdOf(second)]).toContain(row.previous_secret_key_id)
     }
     // The old key opens nothing any more, the new key everything.
-    const counts = await countSealed(reachOf(hands), createSealer([second]))
+    const counts = await countSealed(reachOf(direct), createSealer([second]))
     expect(counts.every(({ opens, key_id }) => opens && key_id === keyIdOf(second))).toBe(true)
-    expect((await countSealed(reachOf(hands), createSealer([first]))).some(({ opens }) => opens)).toBe(false)
+    expect((await countSealed(reachOf(direct), createSealer([first]))).some(({ opens }) => opens)).toBe(false)
 
     // The node that ran all the time signs with secrets that it opens under either key.
     const { secret } = (await after.post(`/v1/webhook_endpoints/${keep.id}/rotate_secret?grace_hours=0`)).json
@@ -211,13 +211,13 @@ describe('a rotation', () => {
     expect(verifies(early.secret, told('/early')!)).toBe(true)
     await node.stop()
 
-    expect(await refusalOf(startNode(hands.database.url, envOf(first)))).toBeInstanceOf(WrongSecretKey)
-    expect(await refusalOf(startNode(hands.database.url, envOf(second)))).toBeUndefined()
+    expect(await refusalOf(startNode(direct.database.url, envOf(first)))).toBeInstanceOf(WrongSecretKey)
+    expect(await refusalOf(startNode(direct.database.url, envOf(second)))).toBeUndefined()
   })
 
   test('that runs again changes nothing; an interrupted one is finished by the next', async () => {
     const sealer = createSealer([third, second])
-    expect(await rotateSecrets(reachOf(hands), createSealer([second]), keyIdOf(second))).toMatchObject({
+    expect(await rotateSecrets(reachOf(direct), createSealer([second]), keyIdOf(second))).toMatchObject({
       from_key_id: undefined,
       sealed_again: 0,
     })
@@ -225,7 +225,7 @@ describe('a rotation', () => {
     const total = (await rows()).length
     for (let allowed = 0; allowed < total; allowed += 3) {
       let writes = 0
-      const db = hands.worlds.sandbox.db
+      const db = direct.worlds.sandbox.db
       const cut = {
         query: (text: string, values?: unknown[]) => {
           if (/^\s*UPDATE/.test(text) && ++writes > allowed) throw new Error('cut')
@@ -233,33 +233,35 @@ describe('a rotation', () => {
         },
       } as unknown as typeof db
       await expect(
-        rotateSecrets({ ...reachOf(hands), sandbox: cut }, sealer, keyIdOf(third)),
+        rotateSecrets({ ...reachOf(direct), sandbox: cut }, sealer, keyIdOf(third)),
       ).rejects.toThrow('cut')
       // At every stage, everything opens with both keys.
-      await withOwner(hands.database.url, (owner) => checkSecretKey(reachedBy(owner), sealer))
+      await withOwner(direct.database.url, (owner) => checkSecretKey(reachedBy(owner), sealer))
     }
     // The new key alone is not enough yet, and the error says for which objects.
-    const refusal = await refusalOf(startNode(hands.database.url, envOf(third)))
+    const refusal = await refusalOf(startNode(direct.database.url, envOf(third)))
     expect(refusal).toBeInstanceOf(WrongSecretKey)
     expect(refusal!.message).toContain(keyIdOf(second))
-    await rotateSecrets(reachOf(hands), sealer, keyIdOf(third))
-    await withOwner(hands.database.url, (owner) => checkSecretKey(reachedBy(owner), createSealer([third])))
+    await rotateSecrets(reachOf(direct), sealer, keyIdOf(third))
+    await withOwner(direct.database.url, (owner) => checkSecretKey(reachedBy(owner), createSealer([third])))
   })
 
   test('without the previous key is refused, and so is a value that was sealed under the old key since', async () => {
-    await expect(rotateSecrets(reachOf(hands), createSealer([first]), keyIdOf(first))).rejects.toThrow(
+    await expect(rotateSecrets(reachOf(direct), createSealer([first]), keyIdOf(first))).rejects.toThrow(
       WrongSecretKey,
     )
     const [{ id } = { id: '' }] = await rows()
     const { value } = createSealer([second]).seal(Buffer.from('late'), `sandbox ${id}`)
-    await asAdmin(hands.database.url, [
+    await asAdmin(direct.database.url, [
       `UPDATE sandbox.webhook_endpoints SET secret = '\\x${value.toString('hex')}' WHERE id = '${id}'`,
     ])
     // The key id in its row is wrong; opening the value shows the right one.
-    const counts = await countSealed(reachOf(hands), createSealer([third, second]))
+    const counts = await countSealed(reachOf(direct), createSealer([third, second]))
     expect(counts.find(({ key_id }) => key_id === keyIdOf(second))).toMatchObject({ count: 1, opens: true })
-    expect(await rotateSecrets(reachOf(hands), createSealer([third, second]), keyIdOf(third))).toMatchObject({
-      sealed_again: 1,
-    })
+    expect(await rotateSecrets(reachOf(direct), createSealer([third, second]), keyIdOf(third))).toMatchObject(
+      {
+        sealed_again: 1,
+      },
+    )
   })
 })

@@ -3,24 +3,24 @@ import { chown, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { hasCode, readIfThere, syncFolder, writePrivately } from './files.ts'
-import { ownerOf, type Place } from './place.ts'
+import { type Installation, ownerOf } from './installation.ts'
 import { failure, NOBODY, run } from './process.ts'
 
 const MAJOR_VERSION = '18'
 
 /** Makes the cluster if there is none. Returns the password of its superuser. */
-export async function ensureCluster(place: Place): Promise<string> {
-  const file = passwordFile(place.data_dir)
+export async function ensureCluster(installation: Installation): Promise<string> {
+  const file = passwordFile(installation.data_dir)
   const known = (await readIfThere(file))?.trim()
-  if ((await ownerOf(place.cluster)) !== undefined) {
-    await checkVersion(place.cluster)
+  if ((await ownerOf(installation.cluster)) !== undefined) {
+    await checkVersion(installation.cluster)
     if (known) return known
-    throw new Error(`The password of the database in ${place.cluster} is lost: ${file} is missing.`)
+    throw new Error(`The password of the database in ${installation.cluster} is lost: ${file} is missing.`)
   }
   // The password is on disk before the cluster that needs it exists.
   const password = known || randomBytes(32).toString('base64url')
   if (!known) await writePrivately(file, password)
-  await makeCluster(place, password)
+  await makeCluster(installation, password)
   return password
 }
 
@@ -34,7 +34,7 @@ async function checkVersion(cluster: string): Promise<void> {
   )
 }
 
-async function makeCluster({ cluster, bin, run_as }: Place, password: string): Promise<void> {
+async function makeCluster({ cluster, bin, run_as }: Installation, password: string): Promise<void> {
   const folder = dirname(cluster)
   for (const name of await readdir(folder)) {
     if (!name.startsWith('postgres.new')) continue

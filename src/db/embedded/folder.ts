@@ -1,7 +1,7 @@
 import { mkdir, readlink, realpath, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { hasCode, readIfThere, writePrivately } from './files.ts'
-import { type Holder, type Lock, lockHolder, takeLock } from './lock.ts'
+import { type Lock, type LockHolder, lockHolder, takeLock } from './lock.ts'
 
 export class DataDirBusy extends Error {
   override name = 'DataDirBusy'
@@ -24,7 +24,7 @@ export async function claimFolder(
   throw new DataDirBusy(`The data folder ${data_dir} is in use by ${inWords(taken.held_by)}`)
 }
 
-function inWords(holder: Holder): string {
+function inWords(holder: LockHolder): string {
   if (holder === 'elsewhere')
     return (
       'a process that cannot be seen from here, such as a server in another container. Run commands inside that ' +
@@ -59,7 +59,7 @@ function unusableFolder(folder: string, error: Error): Error {
   return new Error(`The data folder ${folder} cannot be used: ${error.message}. ${advice}`, { cause: error })
 }
 
-export function folderHolder(data_dir: string): Promise<Holder | undefined> {
+export function folderHolder(data_dir: string): Promise<LockHolder | undefined> {
   return lockHolder(lockFile(data_dir))
 }
 
@@ -89,7 +89,7 @@ export async function existingCluster(data_dir: string): Promise<string> {
 }
 
 /** How other processes of this user find the server; `server_pid` is the process that holds the folder. */
-export type Connection = {
+export type EmbeddedConnection = {
   url: string
   pid: number | undefined
   server_pid: number
@@ -97,7 +97,7 @@ export type Connection = {
   api_url?: string | undefined
 }
 
-export async function readConnection(data_dir: string): Promise<Connection | undefined> {
+export async function readConnection(data_dir: string): Promise<EmbeddedConnection | undefined> {
   const text = await readIfThere(connectionFile(data_dir))
   try {
     return text === undefined ? undefined : JSON.parse(text)
@@ -106,7 +106,7 @@ export async function readConnection(data_dir: string): Promise<Connection | und
   }
 }
 
-export async function writeConnection(data_dir: string, connection: Connection): Promise<void> {
+export async function writeConnection(data_dir: string, connection: EmbeddedConnection): Promise<void> {
   await writePrivately(connectionFile(data_dir), `${JSON.stringify(connection, null, 2)}\n`)
 }
 

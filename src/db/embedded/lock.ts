@@ -13,7 +13,7 @@ export type Lock = {
 }
 
 /** The pid of the process that holds a lock; `elsewhere`: it lives but is not visible here, as in another container. */
-export type Holder = number | 'elsewhere'
+export type LockHolder = number | 'elsewhere'
 
 type Options = {
   /** Called when the file system supports no sockets: then locks of other containers cannot be checked. */
@@ -25,7 +25,7 @@ type Options = {
  * Takes the lock file, or returns who holds it. The lock of a dead process is taken over. The holder of a lock listens on a
  * socket beside the file, named after the lock's token: while the socket accepts connections, the holder lives.
  */
-export async function takeLock(path: string, options: Options = {}): Promise<Lock | { held_by: Holder }> {
+export async function takeLock(path: string, options: Options = {}): Promise<Lock | { held_by: LockHolder }> {
   const token = randomUUID()
   const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid), token })
   const draft = `${path}.${token}`
@@ -81,12 +81,12 @@ export async function takeLock(path: string, options: Options = {}): Promise<Loc
 }
 
 /** The living holder of the lock file, if there is one. */
-export async function lockHolder(path: string): Promise<Holder | undefined> {
+export async function lockHolder(path: string): Promise<LockHolder | undefined> {
   const text = await readIfThere(path)
   return text === undefined ? undefined : liveHolder(path, text)
 }
 
-async function liveHolder(path: string, text: string): Promise<Holder | undefined> {
+async function liveHolder(path: string, text: string): Promise<LockHolder | undefined> {
   const { pid, started } = parse(text)
   if (pid !== undefined && startOf(pid) === started) return pid
   const token = tokenOf(text)

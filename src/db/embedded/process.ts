@@ -9,12 +9,12 @@ export type RunAs = 'self' | 'unshare' | 'nobody'
 
 export const NOBODY = 65534
 
-export type Ending = { ok: boolean; how: string; output: string }
+export type ProcessEnd = { ok: boolean; how: string; output: string }
 
 export type Running = {
   readonly pid: number | undefined
   /** Never rejects. */
-  readonly ended: Promise<Ending>
+  readonly ended: Promise<ProcessEnd>
   hasEnded(): boolean
   signal(name: NodeJS.Signals): void
 }
@@ -39,7 +39,7 @@ export function startServer(run_as: RunAs, argv: string[], options: Options): Ru
 }
 
 /** A command that runs to its end: killed with all its children when this process dies. */
-export function run(run_as: RunAs, argv: string[]): Promise<Ending> {
+export function run(run_as: RunAs, argv: string[]): Promise<ProcessEnd> {
   return start(run_as, STOP_GROUP, argv, {}).ended
 }
 
@@ -85,7 +85,7 @@ function start(run_as: RunAs, when_orphaned: string, argv: string[], options: Op
   const drained = new Promise<void>((resolve) => lines.once('close', resolve))
 
   let has_ended = false
-  const ended = new Promise<Ending>((resolve) => {
+  const ended = new Promise<ProcessEnd>((resolve) => {
     child.on('error', (error) => {
       if (child.pid !== undefined) return
       has_ended = true
@@ -110,7 +110,7 @@ function start(run_as: RunAs, when_orphaned: string, argv: string[], options: Op
 }
 
 /** The error for a command that failed, with its last lines of output. */
-export function failure(what: string, { how, output }: Ending): Error {
+export function failure(what: string, { how, output }: ProcessEnd): Error {
   const advice = /No space left|free disk space/.test(output)
     ? 'The disk is full. '
     : /could not look up effective user/.test(output)

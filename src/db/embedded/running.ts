@@ -1,6 +1,12 @@
 import { realpath, stat } from 'node:fs/promises'
 import { hasCode } from './files.ts'
-import { type Connection, clusterFolder, connectionFile, folderHolder, readConnection } from './folder.ts'
+import {
+  clusterFolder,
+  connectionFile,
+  type EmbeddedConnection,
+  folderHolder,
+  readConnection,
+} from './folder.ts'
 import { hasArgument, NOBODY, sharesNetwork } from './process.ts'
 
 /** The connection string of a server that is running on this folder right now, or undefined. */
@@ -25,7 +31,7 @@ export async function runningApi(data_dir: string, uid = process.getuid?.()): Pr
   )
 }
 
-async function runningConnection(data_dir: string): Promise<Connection | undefined> {
+async function runningConnection(data_dir: string): Promise<EmbeddedConnection | undefined> {
   try {
     const folder = await realpath(data_dir)
     const connection = await readConnection(folder)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hasCode, readIfThere } from './files.ts'
 import { DataDirBusy, readConnection } from './folder.ts'
-import type { Place } from './place.ts'
+import type { Installation } from './installation.ts'
 import { isAnswered, listenIfAble } from './presence.ts'
 import { failure, hasArgument, type Running, startServer } from './process.ts'
 
@@ -49,7 +49,7 @@ const SETTINGS = {
 }
 
 export type Plan = {
-  place: Place
+  installation: Installation
   /** PostgreSQL settings, over the ones above. */
   settings: Record<string, string>
   /** Shuts down the server, at whatever stage it is. */
@@ -59,7 +59,7 @@ export type Plan = {
 
 /** Starts the server, on a free port when none is given, and waits until it accepts connections. */
 export async function bringUp(plan: Plan, fixed_port?: number): Promise<{ server: Running; port: number }> {
-  const { data_dir, cluster } = plan.place
+  const { data_dir, cluster } = plan.installation
   const deadline = Date.now() + OLD_SERVER_WAIT_MS
   for (let ports_tried = 1; ; ) {
     const port = fixed_port ?? (await freePort())
@@ -80,21 +80,25 @@ export async function bringUp(plan: Plan, fixed_port?: number): Promise<{ server
 }
 
 async function launch(plan: Plan, port: number, old_pid: number | undefined): Promise<Running> {
-  const { place, signal, log } = plan
+  const { installation, signal, log } = plan
   const address = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' }
   const settings = Object.entries({ ...SETTINGS, ...plan.settings, ...address })
   const argv = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const presence = await presenceFor(place.data_dir)
+  const presence = await presenceFor(installation.data_dir)
   // Stopped meanwhile: the listener that stops the server is added below, and would miss this abort.
   if (signal.aborted) presence?.close()
   signal.throwIfAborted()
-  const server = startServer(place.run_as, [join(place.bin, 'postgres'), '-D', place.cluster, ...argv], {
-    log,
-    // PostgreSQL does not start when the pid in a left-over postmaster.pid lives, even as something else. It
-    // skips that check, and only that one, for the pid in this variable: it is known not to be a server.
-    env: old_pid === undefined ? {} : { PG_GRANDPARENT_PID: String(old_pid) },
-    keep: (presence as (Server & { _handle: { fd: number } }) | undefined)?._handle.fd,
-  })
+  const server = startServer(
+    installation.run_as,
+    [join(installation.bin, 'postgres'), '-D', installation.cluster, ...argv],
+    {
+      log,
+      // PostgreSQL does not start when the pid in a left-over postmaster.pid lives, even as something else. It
+      // skips that check, and only that one, for the pid in this variable: it is known not to be a server.
+      env: old_pid === undefined ? {} : { PG_GRANDPARENT_PID: String(old_pid) },
+      keep: (presence as (Server & { _handle: { fd: number } }) | undefined)?._handle.fd,
+    },
+  )
   presence?.close()
   const stop = () => halt(server)
   signal.addEventListener('abort', stop)

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureCluster, ensureDatabase, urlOf } from './cluster.ts'
 import { claimFolder, clusterFolder, removeConnection, writeConnection } from './folder.ts'
+import { chooseInstallation } from './installation.ts'
 import type { Lock } from './lock.ts'
-import { choosePlace } from './place.ts'
 import type { Running } from './process.ts'
 import { bringUp, oldServerGone, type Plan, removePresence } from './server.ts'
 
@@ -42,11 +42,11 @@ async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): 
   const { settings = {}, log = () => {} } = options
   // First of all: the server of a killed process may still be writing the files.
   await oldServerGone(data_dir, await clusterFolder(data_dir))
-  const place = await choosePlace(data_dir, options.run_as, log)
-  const password = await ensureCluster(place)
+  const installation = await chooseInstallation(data_dir, options.run_as, log)
+  const password = await ensureCluster(installation)
 
   const stopping = new AbortController()
-  const plan: Plan = { place, settings, signal: stopping.signal, log }
+  const plan: Plan = { installation, settings, signal: stopping.signal, log }
   let { server, port } = await bringUp(plan)
   const url = urlOf(password, port)
   let api_url: string | undefined
@@ -86,7 +86,7 @@ async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): 
 
   function giveUp(reason: string): void {
     const error = new Error(
-      `PostgreSQL on ${place.cluster} ended ${GIVE_UP_AFTER} times within a minute and is not started ` +
+      `PostgreSQL on ${installation.cluster} ended ${GIVE_UP_AFTER} times within a minute and is not started ` +
         `again. The last time: ${reason}`,
     )
     log(error.message)

@@ -6,7 +6,7 @@ import { readIfThere, writePrivately } from './files.ts'
  * A mark in a data folder whose database lives on somewhere else. A service started on the folder would send payouts that
  * the other service sends too, so a start is refused (decision 0036). Commands that only read the folder still work.
  */
-export type Superseded = {
+export type SupersededMark = {
   /** `copied` by `database copy`; `restored`: a backup of it was restored; `looked_at`: it is a restored copy, for reading. */
   readonly how: 'copied' | 'restored' | 'looked_at'
   readonly at: string
@@ -20,12 +20,12 @@ export class DataDirSuperseded extends Error {
 
 export const SUPERSEDED = 'superseded.json'
 
-export async function supersede(data_dir: string, mark: Omit<Superseded, 'at'>): Promise<void> {
+export async function supersede(data_dir: string, mark: Omit<SupersededMark, 'at'>): Promise<void> {
   const text = JSON.stringify({ ...mark, at: new Date().toISOString() }, null, 1)
   await writePrivately(join(data_dir, SUPERSEDED), `${text}\n`)
 }
 
-export async function readSuperseded(data_dir: string): Promise<Superseded | undefined> {
+export async function readSuperseded(data_dir: string): Promise<SupersededMark | undefined> {
   const text = await readIfThere(join(data_dir, SUPERSEDED))
   if (text === undefined) return undefined
   try {
@@ -43,12 +43,12 @@ export async function assertNotSuperseded(data_dir: string): Promise<void> {
   const mark = await readSuperseded(data_dir)
   if (!mark) return
   throw new DataDirSuperseded(
-    `No service may start on ${data_dir}: ${told(mark)}. Two services would send the same payouts. ` +
+    `No service may start on ${data_dir}: ${describeSuperseded(mark)}. Two services would send the same payouts. ` +
       'If the other one will never run again, and you know which payouts it sent: trilho database unmark --yes',
   )
 }
 
-export function told({ how, at, to }: Superseded): string {
+export function describeSuperseded({ how, at, to }: SupersededMark): string {
   if (how === 'copied') return `its database was copied to ${to} at ${at}`
   if (how === 'restored') return `a backup of its database was restored into ${to} at ${at}`
   return `it was restored at ${at} to look at only, while a service ran on ${to}`

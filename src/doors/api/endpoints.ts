@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../http/endpoint.ts'
 import { limitEndpoints } from '../../limits/contract.ts'
-import { partnerEndpoints } from '../../money/account/contract.ts'
+import { accountEndpoints } from '../../money/account/contract.ts'
 import { depositEndpoints } from '../../money/deposits/contract.ts'
 import { transferEndpoints } from '../../money/onchain/contract.ts'
 import { pixEndpoints } from '../../money/pix/contract.ts'
@@ -20,7 +20,7 @@ export const endpoints: readonly Endpoint[] = [
   ...sandboxEndpoints.transfers,
   ...quoteEndpoints,
   ...sandboxEndpoints.quotes,
-  ...partnerEndpoints,
+  ...accountEndpoints,
   ...depositEndpoints,
   ...sandboxEndpoints.deposits,
   ...eventEndpoints,

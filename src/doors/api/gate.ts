@@ -1,18 +1,18 @@
 import type { PartnerActor } from '../../core/actor.ts'
 import { Refusal } from '../../core/errors.ts'
-import type { Leave } from '../../core/turns.ts'
+import type { Release } from '../../core/fair-semaphore.ts'
 import { type Endpoint, type Limits, lackOfScopes } from '../../http/endpoint.ts'
-import type { Admission, Gate, Knock } from '../../http/gate.ts'
+import type { Admission, AdmissionRequest, Gate } from '../../http/gate.ts'
 import { openShares } from '../../http/shares.ts'
-import type { Addresses } from '../../limits/addresses.ts'
+import type { AddressLimit } from '../../limits/addresses.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { tooMany } from '../../limits/refusal.ts'
-import { looksUp, lookupWant, wantsOf } from '../../limits/wants.ts'
+import { looksUp, lookupWindowLimit, windowLimitsOf } from '../../limits/window-limits.ts'
 import type { Verdict } from '../../limits/windows.ts'
 import type { Identified, Keyring, Presented } from '../../parties/keys/keyring.ts'
 import type { World } from '../../world.ts'
 import { type OriginOptions, openOrigins } from './origins.ts'
-import { openPlaces } from './places.ts'
+import { openRequestSlots } from './request-slots.ts'
 
 export type GateOptions = OriginOptions & {
   readonly keyring: Keyring
@@ -25,29 +25,29 @@ type KeyHolder = Extract<Identified, { refusal?: undefined }>
 
 /** The order of checks is fixed (contract §4): key, IP, rate limit, scope; then body and rules, in the handler. */
 export function createGate({ keyring, limiter, in_flight, ...rest }: GateOptions): Gate {
-  const { strangers, ...origins } = openOrigins(rest)
-  const places = openPlaces(in_flight)
+  const { unauthenticated, ...origins } = openOrigins(rest)
+  const slots = openRequestSlots(in_flight)
   const worldFor = openShares()
 
-  async function admit(knock: Knock): Promise<Admission> {
-    const holder = await identify(knock, { keyring, strangers })
+  async function admit(request: AdmissionRequest): Promise<Admission> {
+    const holder = await identify(request, { keyring, unauthenticated })
     if (holder.refusal) return holder
     const { world, key, limits } = holder
     const { environment } = world
     const by = { world, partner_id: key.partner_id, key_id: key.id, last_four: key.last_four }
-    const leave = await places.enter({ environment, partner_id: key.partner_id, waits: knock.waits })
+    const leave = await slots.enter({ environment, partner_id: key.partner_id, waits: request.waits })
     // Before anything is counted: a request that is refused here uses up no rate limit.
     if (leave instanceof Refusal)
-      return { by, window: limiter.windowOf(key.id, wantsOf(limits, undefined)), refusal: leave }
+      return { by, window: limiter.windowOf(key.id, windowLimitsOf(limits, undefined)), refusal: leave }
     return leavingOnRefusal(leave, async () => {
-      const { window, refused, ...counted } = await count(limiter, { key_id: key.id, limits, knock })
+      const { window, refused, ...counted } = await count(limiter, { key_id: key.id, limits, request })
       if (refused) return { by, window, refusal: tooMany(refused) }
-      keyring.noteUse(world, { key_id: key.id, address: knock.address })
-      const refusal = refusalByEndpoint(knock.endpoint, world, key)
+      keyring.noteUse(world, { key_id: key.id, address: request.address })
+      const refusal = refusalByEndpoint(request.endpoint, world, key)
       if (refusal) return { by, window, refusal }
-      const actor = actorOf(holder)
-      const confirm = () => judgeAgain(knock, keyring)
-      const share = worldFor(world, actor, knock.endpoint)
+      const actor = actorOfKey(holder)
+      const confirm = () => judgeAgain(request, keyring)
+      const share = worldFor(world, actor, request.endpoint)
       return { by, window, ...counted, world: share, actor, limits, confirm, leave }
     })
   }
@@ -61,7 +61,7 @@ const ELSEWHERE = {
 
 /** For a node that answers no calls: every path is not found, and requests are counted by address. */
 export function createClosedGate(options: OriginOptions): Gate {
-  const { strangers: _, ...origins } = openOrigins(options)
+  const { unauthenticated: _, ...origins } = openOrigins(options)
   const { windowOf, visit } = origins
   return {
     ...origins,
@@ -76,16 +76,16 @@ export function createClosedGate(options: OriginOptions): Gate {
  * costs no query.
  */
 async function identify(
-  { authorization, address }: Knock,
-  { keyring, strangers }: { keyring: Keyring; strangers: Addresses },
+  { authorization, address }: AdmissionRequest,
+  { keyring, unauthenticated }: { keyring: Keyring; unauthenticated: AddressLimit },
 ) {
   const shown = keyring.read(authorization)
-  if (shown.refusal) return turnAway(strangers.take(address), shown.refusal)
-  const counted = shown.likely ? undefined : strangers.take(address)
-  if (counted?.refused) return turnAway(counted, tooMany(counted.refused))
+  if (shown.refusal) return refuseAdmission(unauthenticated.take(address), shown.refusal)
+  const counted = shown.likely ? undefined : unauthenticated.take(address)
+  if (counted?.refused) return refuseAdmission(counted, tooMany(counted.refused))
   const holder = await findHolder(shown, { address, keyring })
-  if (holder.refusal) return turnAway(counted ?? strangers.take(address), holder.refusal)
-  if (counted) strangers.giveBack(address)
+  if (holder.refusal) return refuseAdmission(counted ?? unauthenticated.take(address), holder.refusal)
+  if (counted) unauthenticated.giveBack(address)
   return holder
 }
 
@@ -99,7 +99,7 @@ async function findHolder(
 }
 
 async function judgeAgain(
-  { authorization, address, endpoint }: Knock,
+  { authorization, address, endpoint }: AdmissionRequest,
   keyring: Keyring,
 ): Promise<PartnerActor> {
   const shown = keyring.read(authorization)
@@ -108,10 +108,10 @@ async function judgeAgain(
   if (holder.refusal) throw holder.refusal
   const refusal = refusalByEndpoint(endpoint, holder.world, holder.key)
   if (refusal) throw refusal
-  return actorOf(holder)
+  return actorOfKey(holder)
 }
 
-const turnAway = ({ window, refused }: Verdict, refusal: Refusal) => ({
+const refuseAdmission = ({ window, refused }: Verdict, refusal: Refusal) => ({
   window,
   refusal: refused ? tooMany(refused) : refusal,
 })
@@ -119,27 +119,27 @@ const turnAway = ({ window, refused }: Verdict, refusal: Refusal) => ({
 /** Counts the request in all of its windows at once. A look-up that is refused later uncounts it in all of them. */
 async function count(
   limiter: Limiter,
-  { key_id, limits, knock }: { key_id: string; limits: Limits; knock: Knock },
+  { key_id, limits, request }: { key_id: string; limits: Limits; request: AdmissionRequest },
 ) {
-  const { endpoint, dry_run } = knock
-  const wants = wantsOf(limits, endpoint, dry_run)
-  const { window, refused, counted } = await limiter.take(key_id, wants)
+  const { endpoint, dry_run } = request
+  const window_limits = windowLimitsOf(limits, endpoint, dry_run)
+  const { window, refused, counted } = await limiter.take(key_id, window_limits)
   let looked_up = looksUp(endpoint, dry_run)
   return {
     window,
     refused,
-    windowNow: () => limiter.windowOf(key_id, wants),
+    windowNow: () => limiter.windowOf(key_id, window_limits),
     async countLookup() {
       if (looked_up) return
       looked_up = true
-      const { refused } = await limiter.take(key_id, [lookupWant(limits)], counted)
+      const { refused } = await limiter.take(key_id, [lookupWindowLimit(limits)], counted)
       if (refused) throw tooMany(refused)
     },
   }
 }
 
 /** Frees the place of a request that is not admitted. */
-async function leavingOnRefusal(leave: Leave, judge: () => Promise<Admission>): Promise<Admission> {
+async function leavingOnRefusal(leave: Release, judge: () => Promise<Admission>): Promise<Admission> {
   try {
     const admission = await judge()
     if (admission.refusal) leave()
@@ -162,7 +162,7 @@ function refusalByEndpoint(
 }
 
 /** The actor of an API key. */
-export function actorOf({ key, key_hash }: Pick<KeyHolder, 'key' | 'key_hash'>): PartnerActor {
+export function actorOfKey({ key, key_hash }: Pick<KeyHolder, 'key' | 'key_hash'>): PartnerActor {
   return {
     kind: 'api_key',
     key_id: key.id,

@@ -2,7 +2,7 @@ import type { LogPoller } from '../../db/log-poller.ts'
 import type { Handler } from '../../http/endpoint.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { limitsRoutes } from '../../limits/routes.ts'
-import { partnersRoutes } from '../../money/account/routes.ts'
+import { accountRoutes } from '../../money/account/routes.ts'
 import { depositsRoutes } from '../../money/deposits/routes.ts'
 import { transfersRoutes } from '../../money/onchain/routes.ts'
 import { pixRoutes } from '../../money/pix/routes.ts'
@@ -33,7 +33,7 @@ export const handlersOf = (parts: HandlerParts): Handler[] => [
   ...pixRoutes(parts.payouts),
   ...transfersRoutes,
   ...quotesRoutes(parts.treasury),
-  ...partnersRoutes,
+  ...accountRoutes,
   ...depositsRoutes,
   ...eventsRoutes(parts.newEvents),
   ...requestsRoutes(parts.newRequests),

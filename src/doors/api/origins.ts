@@ -1,12 +1,12 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Gate } from '../../http/gate.ts'
 import { type Cidr, cidrContains, clientAddress, normalizeAddress } from '../../http/ip.ts'
-import { type Addresses, openStrangers, openVisitors } from '../../limits/addresses.ts'
+import { type AddressLimit, openUnauthenticatedLimit, openVisitLimit } from '../../limits/addresses.ts'
 import { tooMany } from '../../limits/refusal.ts'
 
 /** The part of a gate that needs no key: the address of a request, and the limits of that address. */
 export type Origins = Pick<Gate, 'addressOf' | 'isTrusted' | 'windowOf' | 'visit' | 'takeBackVisit'> & {
-  readonly strangers: Addresses
+  readonly unauthenticated: AddressLimit
 }
 
 export type OriginOptions = { readonly clock: Clock; readonly trusted_proxies: readonly Cidr[] }
@@ -14,13 +14,13 @@ export type OriginOptions = { readonly clock: Clock; readonly trusted_proxies: r
 const ADDRESSES_KEPT = 10_000
 
 export function openOrigins({ clock, trusted_proxies }: OriginOptions): Origins {
-  const strangers = openStrangers(clock)
-  const visitors = openVisitors(clock)
+  const unauthenticated = openUnauthenticatedLimit(clock)
+  const visitors = openVisitLimit(clock)
   return {
-    strangers,
+    unauthenticated,
     addressOf: openAddressOf(trusted_proxies),
     isTrusted: (socket) => trusted_proxies.some((cidr) => cidrContains(cidr, socket)),
-    windowOf: (address) => strangers.windowOf(address),
+    windowOf: (address) => unauthenticated.windowOf(address),
     visit(address) {
       const { window, refused } = visitors.take(address)
       return refused ? { window, refusal: tooMany(refused) } : undefined

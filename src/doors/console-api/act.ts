@@ -1,4 +1,4 @@
-import type { Once } from '../../control/operator/changes.ts'
+import type { OnceGuard } from '../../control/operator/changes.ts'
 import type { Office } from '../../control/operator/office.ts'
 import type { OperatorActor, PersonActor } from '../../core/actor.ts'
 import type { Environment } from '../../core/environment.ts'
@@ -8,14 +8,14 @@ import { poolOf, transaction } from '../../db/pool.ts'
 import { type Command, writeTo } from '../../ledger/command.ts'
 import type { Shared } from '../../parties/partners/partners.ts'
 import { assertStanding } from '../../parties/team/people.ts'
-import type { Entry, Pen } from '../../records/acts/line.ts'
+import type { ActEntry, Pen } from '../../records/acts/line.ts'
 import { headRef, note, noteHeld } from '../../records/acts/log.ts'
-import { takeTurnOn } from '../../records/acts/store.ts'
+import { lockActsOn } from '../../records/acts/store.ts'
 import type { World } from '../../world.ts'
 import { formById, insertForm, insertForms, type Form as NewForm } from './store.ts'
 
 /** The result of an act, and its entry for the act log. */
-type Done<Result> = { readonly result: Result; readonly entry: Entry }
+type Done<Result> = { readonly result: Result; readonly entry: ActEntry }
 
 type Form = {
   /** The id that the page gave its form: a form that arrives twice takes effect once. */
@@ -61,7 +61,7 @@ async function noted<Result>(
 ): Promise<Result> {
   const pen = await office.log.pen(place, actor)
   return transaction(db, async (tx) => {
-    if (object_id !== undefined) await takeTurnOn(tx, object_id)
+    if (object_id !== undefined) await lockActsOn(tx, object_id)
     await assertStanding(place === 'shared' ? tx : sharedOf(office, actor).db, actor)
     const once = form_id === undefined ? undefined : onceFor(actor, form_id)
     await once?.assertNew(tx)
@@ -73,7 +73,7 @@ async function noted<Result>(
 }
 
 /** Makes a form take effect once, within the transaction that is passed in. */
-export const onceFor = ({ user_id }: PersonActor | OperatorActor, id: string): Once => ({
+export const onceFor = ({ user_id }: PersonActor | OperatorActor, id: string): OnceGuard => ({
   async assertNew(tx) {
     const before = await formById(tx, user_id, id)
     if (before) throw new Refusal('already_done', { details: { id: before.object_id } })
@@ -90,7 +90,7 @@ export async function actWithMoney<E extends Environment, Result>(
   actor: PersonActor,
   world: World<E>,
   work: (here: World<E>) => Promise<Result>,
-  { form_id, ...entry }: Entry & Form,
+  { form_id, ...entry }: ActEntry & Form,
 ): Promise<Result> {
   const pen = await office.log.pen(world.environment, actor)
   const assertNew = async () => {
@@ -104,9 +104,11 @@ export async function actWithMoney<E extends Environment, Result>(
     if (noted) return world.commit(command)
     const form = form_id === undefined ? undefined : { user_id: actor.user_id, id: form_id }
     let changed = false
-    const told = await world.commit(underLine(command, pen, { entry, form, tell: (now) => (changed = now) }))
+    const result = await world.commit(
+      underLine(command, pen, { entry, form, onDecided: (now) => (changed = now) }),
+    )
     noted = changed
-    return told
+    return result
   }
   return work({ ...world, commit }).catch(async (error: unknown) => {
     // Of two concurrent copies of a form the second is rolled back as a whole.
@@ -121,8 +123,8 @@ function underLine<Made>(
   {
     entry,
     form,
-    tell,
-  }: { entry: Entry; form: Omit<NewForm, 'object_id'> | undefined; tell(changed: boolean): void },
+    onDecided,
+  }: { entry: ActEntry; form: Omit<NewForm, 'object_id'> | undefined; onDecided(changed: boolean): void },
 ): Command<Made> {
   const { locks } = command
   return {
@@ -132,7 +134,7 @@ function underLine<Made>(
       const decision = command.decide(held)
       const { movements = [], writes = [] } = decision
       const changed = movements.length + writes.length > 0
-      tell(changed)
+      onDecided(changed)
       if (!changed) return decision
       const object_id = entry.object_id ?? movements[0]?.cause_id ?? null
       const line = noteHeld(held, pen, { ...entry, object_id })

@@ -1,6 +1,6 @@
 import { type Static, Type as T } from 'typebox'
 import { type Asset, assets } from '../../core/money.ts'
-import type { Newest, Position } from '../../db/newest.ts'
+import type { ListPosition, Newest } from '../../db/newest.ts'
 
 /** CSV exports: streamed, with the separators of the user's language, and never with a formula. */
 
@@ -76,10 +76,10 @@ export const PART = 200
 
 /** Reads a list from its newest row on, part by part, up to `ROWS_MAX` rows. */
 export async function* everyRow<Row extends { id: string; created_at: Date }>(
-  read: (position: Position | undefined, limit: number) => Promise<Newest<Row>>,
+  read: (position: ListPosition | undefined, limit: number) => Promise<Newest<Row>>,
   gone: AbortSignal,
 ): AsyncGenerator<readonly Row[]> {
-  let position: Position | undefined
+  let position: ListPosition | undefined
   for (let left = ROWS_MAX; left > 0 && !gone.aborted; ) {
     const asked = Math.min(PART, left)
     const { rows, stopped_at } = await read(position, asked)

@@ -1,4 +1,5 @@
-import { type ConsoleEndpoint, methodAndPath } from './endpoint.ts'
+import { methodAndPath } from '../../http/endpoint.ts'
+import type { ConsoleEndpoint } from './endpoint.ts'
 
 type Json = { readonly [key: string]: unknown }
 

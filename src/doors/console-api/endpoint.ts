@@ -122,10 +122,5 @@ export const answer = <const E extends ConsoleEndpoint>(
   >,
 ): ConsoleHandler => ({ endpoint: declared, run: run as unknown as ConsoleHandler['run'] })
 
-export function methodAndPath({ route }: Pick<ConsoleEndpoint, 'route'>): { method: Method; path: string } {
-  const [method, path] = route.split(' ') as [Method, string]
-  return { method, path }
-}
-
 export const isEnvironment = (text: string | undefined): text is Environment =>
   text === 'production' || text === 'sandbox'

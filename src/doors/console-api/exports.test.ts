@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ConsoleClient, signedIn } from '../../../test/support/console.ts'
 import { asAdmin, createDatabase, type TestDatabase } from '../../../test/support/database.ts'
-import { openHands, someCpf, spawnServer, type TestService, testEnv } from '../../../test/support/service.ts'
+import {
+  openDirectAccess,
+  someCpf,
+  spawnServer,
+  type TestService,
+  testEnv,
+} from '../../../test/support/service.ts'
 import { eventually } from '../../../test/support/wait.ts'
 
 /** The server runs in its own process, because the test reads its log. */
 let database: TestDatabase
-let hands: ReturnType<typeof openHands>
+let direct: ReturnType<typeof openDirectAccess>
 let server: Awaited<ReturnType<typeof spawnServer>>
 let finance: ConsoleClient
 
@@ -14,8 +20,8 @@ beforeAll(async () => {
   database = await createDatabase()
   const env = { LOG_LEVEL: 'info', LOG_FORMAT: 'json', AUDIT_EVERY_MS: '0' }
   server = await spawnServer({ ...testEnv(database.url), ...env })
-  hands = openHands(database)
-  const { partner_id, api } = await hands.partner(server.url)
+  direct = openDirectAccess(database)
+  const { partner_id, api } = await direct.partner(server.url)
   const { id } = (await api.post('/v1/customers', { name: 'First', document: someCpf() })).json
   await asAdmin(database.url, [
     `INSERT INTO sandbox.customers (id, partner_id, name, document, document_type, metadata, created_at)
@@ -25,13 +31,13 @@ beforeAll(async () => {
        SELECT jsonb_populate_record(b, jsonb_build_object('customer_id', c.id)) AS b
        FROM sandbox.balances b, sandbox.customers c WHERE b.customer_id = '${id}' AND c.partner_id = '${partner_id}' AND c.id <> '${id}') AS copied`,
   ])
-  const service = { ...hands, url: server.url } as unknown as TestService
+  const service = { ...direct, url: server.url } as unknown as TestService
   finance = await signedIn(service, { partner_id, role: 'finance' })
 }, 180_000)
 
 afterAll(async () => {
   await server.kill('SIGTERM')
-  await hands.stop()
+  await direct.stop()
 })
 
 type Line = { level: number; msg: string; request_id?: string; status?: number; cut_by?: string }

@@ -7,9 +7,9 @@ import { transaction } from '../../db/pool.ts'
 import type { Caller } from '../../http/shares.ts'
 import { VISITS_PER_MINUTE } from '../../limits/tiers.ts'
 import { hashToken, openSession } from '../../parties/team/sessions.ts'
-import { selectGoingOn } from '../../parties/team/store.ts'
+import { selectLiveSessions } from '../../parties/team/store.ts'
 import { openOrigins } from '../api/origins.ts'
-import { openCalls } from './calls.ts'
+import { openCallQueue } from './call-queue.ts'
 import { enter } from './gate.ts'
 import { openKnownSessions } from './known-sessions.ts'
 import { getSession } from './people/contract.ts'
@@ -70,14 +70,14 @@ function openStillGate() {
       return office.shares.shared(caller)
     },
   }
-  const sessions = openKnownSessions(() => selectGoingOn(shared.db, 100))
+  const sessions = openKnownSessions(() => selectLiveSessions(shared.db, 100))
   const writes = { count: async () => gate.windowOf('nobody') }
   const options = {
     worlds,
     shares,
     gate,
     public_url: () => service.url,
-    calls: openCalls(),
+    calls: openCallQueue(),
     sessions,
     writes,
   }

@@ -8,12 +8,12 @@ import '../../http/request.ts'
 import type { OfficeShares } from '../../control/operator/office.ts'
 import { assertProved } from '../../parties/team/people.ts'
 import type { World, Worlds } from '../../world.ts'
-import type { Calls } from './calls.ts'
+import type { CallQueue } from './call-queue.ts'
 import { type ConsoleEndpoint, isEnvironment } from './endpoint.ts'
 import type { KnownSessions } from './known-sessions.ts'
-import { assertOwnPage } from './own-page.ts'
 import { isOfOperator, leaveOf } from './permits.ts'
-import { actorOf, isCsrfToken, type Signed, signedBy, tokenIn } from './session.ts'
+import { assertSameOrigin } from './same-origin.ts'
+import { actorOfSession, isCsrfToken, type Signed, signedBy, tokenIn } from './session.ts'
 import { isWrite, type Writes } from './writes.ts'
 
 /** The result of the gate: the session, the actor and the world of a call. */
@@ -30,7 +30,7 @@ export type ConsoleGateOptions = {
   readonly shares: OfficeShares
   readonly gate: Pick<Gate, 'visit' | 'takeBackVisit'>
   readonly public_url: () => string
-  readonly calls: Pick<Calls, 'lookUp'>
+  readonly calls: Pick<CallQueue, 'lookUp'>
   readonly sessions: KnownSessions
   readonly writes: Writes
 }
@@ -47,7 +47,7 @@ export async function enter(
   const environment = (request.params as { environment?: string } | undefined)?.environment
   if (endpoint.permit === 'anybody') return { signed, actor: undefined, world: undefined }
   if (!signed) throw new Refusal('not_signed_in')
-  const actor = actorOf(signed, request.address)
+  const actor = actorOfSession(signed, request.address)
   assertPermitted(endpoint, actor)
   const world = endpoint.route.includes('{environment}')
     ? shares.world(worldIn(worlds, environment), actor)
@@ -100,7 +100,7 @@ async function countUnknown(
 ): Promise<boolean> {
   const away = gate.visit(address)
   if (!away) return true
-  if (await sessions.isGoingOn(token)) return false
+  if (await sessions.isLive(token)) return false
   throw away.refusal
 }
 
@@ -121,7 +121,7 @@ function countVisit(gate: Pick<Gate, 'visit'>, address: string): void {
  * so only its origin is checked.
  */
 function assertOwnRequest({ headers }: FastifyRequest, signed: Signed | undefined, public_url: string): void {
-  assertOwnPage(headers, public_url)
+  assertSameOrigin(headers, public_url)
   const json = /^application\/json\b/i.test(headers['content-type'] ?? '')
   if (!json || (signed && !isCsrfToken(signed, headers['x-csrf-token'])))
     throw new Refusal('cross_site_request')

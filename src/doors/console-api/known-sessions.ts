@@ -10,14 +10,14 @@ export type KnownSessions = {
   /** Undefined if this node has not seen the token or the session has ended. */
   callerOf(token: string): Caller | undefined
   /** Whether the token is in the list of live sessions, which is read again at most every five seconds. */
-  isGoingOn(token: string): Promise<boolean>
+  isLive(token: string): Promise<boolean>
   /** Adds a session that was found live. */
   note(token: string, caller: Caller): void
   /** Removes a session that has ended. */
   forget(token: string): void
 }
 
-/** A row of `selectGoingOn`. */
+/** A row of `selectLiveSessions`. */
 type Listed = { readonly token_hash: Buffer; readonly user_id: string; readonly partner_id: string | null }
 
 export const KNOWN_MAX = 20_000
@@ -46,7 +46,7 @@ export function openKnownSessions(list: () => Promise<readonly Listed[]>): Known
 
   return {
     callerOf: (token) => known.get(nameOf(token)),
-    async isGoingOn(token) {
+    async isLive(token) {
       if (!reading && performance.now() - read_at >= READ_MS) reading = read()
       await reading
       return known.has(nameOf(token))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Place } from '../../db/sealing.ts'
-import { places } from '../../records/acts/line.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
+import { logPlaces } from '../../records/acts/line.ts'
 import { newestOf } from './merged-lines.ts'
 
 /** Logs whose clock was set back and forth while they were written. */
@@ -10,7 +10,7 @@ const logOf = (length: number) =>
     return { seq: BigInt(i + 1), at } as never as { seq: bigint; at: Date }
   }).reverse()
 
-async function everyPage(logs: Readonly<Record<Place, ReturnType<typeof logOf>>>, limit: number) {
+async function everyPage(logs: Readonly<Record<StoragePlace, ReturnType<typeof logOf>>>, limit: number) {
   const shown: string[] = []
   let after: Record<string, string> | undefined
   for (;;) {
@@ -30,7 +30,7 @@ test('every line is shown once, and each log in its own order, whatever its cloc
   for (let round = 0; round < 50; round++) {
     const logs = { production: logOf(40), sandbox: logOf(35), shared: logOf(25) }
     const shown = await everyPage(logs, 7)
-    for (const place of places)
+    for (const place of logPlaces)
       expect(shown.filter((line) => line.startsWith(place))).toEqual(
         logs[place].map(({ seq }) => `${place} ${seq}`),
       )

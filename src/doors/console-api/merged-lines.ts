@@ -1,11 +1,11 @@
-import type { Place } from '../../db/sealing.ts'
-import { type Line, places } from '../../records/acts/line.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
+import { type LogLine, logPlaces } from '../../records/acts/line.ts'
 
-export type PlacedLine = Line & { readonly place: Place }
+export type PlacedLine = LogLine & { readonly place: StoragePlace }
 
 const SEQ = /^[0-9]{1,18}$/
 /** How far each log was read; part of the cursor. */
-export const readUpTo = { production: SEQ, sandbox: SEQ, shared: SEQ } satisfies Record<Place, RegExp>
+export const readUpTo = { production: SEQ, sandbox: SEQ, shared: SEQ } satisfies Record<StoragePlace, RegExp>
 
 /**
  * Merges several logs into one list, newest first. The lines of one log keep their order even if a clock went back:
@@ -13,12 +13,16 @@ export const readUpTo = { production: SEQ, sandbox: SEQ, shared: SEQ } satisfies
  * it.
  */
 export async function newestOf(
-  read: (place: Place, before: bigint | undefined, limit: number) => Promise<readonly Line[]>,
+  read: (place: StoragePlace, before: bigint | undefined, limit: number) => Promise<readonly LogLine[]>,
   {
     limit,
     after = {},
-    of = places,
-  }: { limit: number; after?: Partial<Record<Place, string>> | undefined; of?: readonly Place[] },
+    of = logPlaces,
+  }: {
+    limit: number
+    after?: Partial<Record<StoragePlace, string>> | undefined
+    of?: readonly StoragePlace[]
+  },
 ): Promise<{ lines: PlacedLine[]; next: Record<string, string> | null }> {
   const logs = await Promise.all(
     of.map(async (place) => {

@@ -46,7 +46,7 @@ export async function movementsOf(db: Db, cause_id: string): Promise<Static<type
   return movements
 }
 
-export const ToldEvent = T.Object(
+export const PublishedEvent = T.Object(
   {
     id: Id('event'),
     type: T.String(),
@@ -65,7 +65,7 @@ export const ToldEvent = T.Object(
       }),
     ),
   },
-  { $id: 'ToldEvent' },
+  { $id: 'PublishedEvent' },
 )
 
 const EVENTS_SHOWN = 50
@@ -74,7 +74,7 @@ const EVENTS_SHOWN = 50
 export async function eventsAbout(
   db: Db,
   { id: object_id, partner_id }: { readonly id: string; readonly partner_id: string },
-): Promise<Static<typeof ToldEvent>[]> {
+): Promise<Static<typeof PublishedEvent>[]> {
   const filter = { partner_id, object_id, type: undefined, from: { after: 0n }, limit: EVENTS_SHOWN }
   const { rows } = await selectEvents(db, filter)
   const deliveries = await deliveriesOfEvents(db, { partner_id, event_ids: rows.map(({ id }) => id) })

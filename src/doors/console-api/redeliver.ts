@@ -3,7 +3,7 @@ import { selectEvents } from '../../records/events/log-store.ts'
 import { redeliverEvent } from '../../webhooks/redelivery.ts'
 import type { World } from '../../world.ts'
 import type { ConsoleParts } from './parts.ts'
-import { sendIn } from './sending.ts'
+import { sendWebhooksIn } from './webhook-sends.ts'
 
 const EVENTS_MAX = 50
 
@@ -14,7 +14,7 @@ export async function redeliverObject(
   object_id: string,
 ): Promise<{ redelivered: number }> {
   const { partner_id } = actor
-  return sendIn(parts, { world, actor }, async (here, webhooks) => {
+  return sendWebhooksIn(parts, { world, actor }, async (here, webhooks) => {
     const filter = { partner_id, object_id, type: undefined, from: { after: 0n }, limit: EVENTS_MAX }
     const { rows } = await selectEvents(here.db, filter)
     let redelivered = 0

@@ -3,7 +3,8 @@ import { signedIn } from '../../../test/support/console.ts'
 import { asAdmin } from '../../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
 import { eventually } from '../../../test/support/wait.ts'
-import { type ConsoleEndpoint, methodAndPath } from './endpoint.ts'
+import { methodAndPath } from '../../http/endpoint.ts'
+import type { ConsoleEndpoint } from './endpoint.ts'
 import { consoleEndpoints } from './endpoints.ts'
 
 let service: TestService

@@ -4,26 +4,21 @@ import type { Logger } from 'pino'
 import { Refusal } from '../../core/errors.ts'
 import type { Pool } from '../../db/pool.ts'
 import { refuseFields } from '../../http/body.ts'
+import { methodAndPath } from '../../http/endpoint.ts'
 import { rateLimitHeaders } from '../../http/headers.ts'
-import { ClientLeft, goneSignal, inTime } from '../../http/in-time.ts'
 import { toRefusal } from '../../http/refusals.ts'
+import { ClientLeft, goneSignal, withinDeadline } from '../../http/request-deadline.ts'
 import '../../http/request.ts'
-import { selectGoingOn, sessionsGoingOn } from '../../parties/team/store.ts'
-import { type Calls, openCalls } from './calls.ts'
-import {
-  type ConsoleCall,
-  type ConsoleEndpoint,
-  type ConsoleHandler,
-  methodAndPath,
-  TextStream,
-} from './endpoint.ts'
+import { liveSessionIds, selectLiveSessions } from '../../parties/team/store.ts'
+import { type CallQueue, openCallQueue } from './call-queue.ts'
+import { type ConsoleCall, type ConsoleEndpoint, type ConsoleHandler, TextStream } from './endpoint.ts'
+import { type ExportPace, openExportPace } from './export-pace.ts'
 import { type ConsoleGateOptions, type Entered, enter } from './gate.ts'
 import { KNOWN_MAX, openKnownSessions } from './known-sessions.ts'
-import { assertNames, assertStorable } from './names.ts'
-import { openPace, type Pace } from './pace.ts'
-import { openPlaces, type Places } from './places.ts'
+import { assertPossibleIds, assertStorable } from './param-checks.ts'
 import { cookieOf } from './session.ts'
 import { openSessionWatch, type SessionWatch } from './session-watch.ts'
+import { openStreamSlots, type StreamSlots } from './stream-slots.ts'
 
 export type ConsoleServerOptions = Omit<ConsoleGateOptions, 'calls' | 'sessions'> & {
   readonly shared: Pool
@@ -39,20 +34,20 @@ export type ConsoleServerOptions = Omit<ConsoleGateOptions, 'calls' | 'sessions'
 export function registerConsoleApi(app: FastifyInstance, options: ConsoleServerOptions): void {
   const parts = {
     ...options,
-    calls: openCalls(),
-    sessions: openKnownSessions(() => selectGoingOn(options.shared, KNOWN_MAX)),
-    places: openPlaces(),
-    pace: openPace(),
-    watch: openSessionWatch((ids) => sessionsGoingOn(options.shared, ids)),
+    calls: openCallQueue(),
+    sessions: openKnownSessions(() => selectLiveSessions(options.shared, KNOWN_MAX)),
+    slots: openStreamSlots(),
+    pace: openExportPace(),
+    watch: openSessionWatch((ids) => liveSessionIds(options.shared, ids)),
   }
   for (const handler of options.handlers) addRoute(app, handler, parts)
 }
 
 type ServerParts = ConsoleServerOptions &
   ConsoleGateOptions & {
-    readonly calls: Calls
-    readonly places: Places
-    readonly pace: Pace
+    readonly calls: CallQueue
+    readonly slots: StreamSlots
+    readonly pace: ExportPace
     readonly watch: SessionWatch
   }
 
@@ -75,10 +70,10 @@ function addRoute(app: FastifyInstance, handler: ConsoleHandler, options: Server
     },
     // Before the body is read: a refused caller need not send it.
     onRequest: async (request, reply) => {
-      const let_in = await inTime(request, enter(endpoint, request, options))
+      const let_in = await withinDeadline(request, enter(endpoint, request, options))
       entered.set(request, let_in)
       if (let_in.window) reply.headers(rateLimitHeaders(let_in.window))
-      assertNames(endpoint, request.params as Record<string, string>)
+      assertPossibleIds(endpoint, request.params as Record<string, string>)
     },
     preHandler: async (request) => assertStorable(request.query as Record<string, string>),
     handler: (request, reply) => run(handler, { request, reply, entered: entered.get(request)!, options }),
@@ -112,8 +107,8 @@ async function run(handler: ConsoleHandler, exchange: Exchange): Promise<Fastify
       if (token !== undefined) options.sessions.note(token, entered.actor ?? { address: request.address })
     },
   } as never
-  const told = await inTime(request, runInTurn(handler, call, exchange))
-  return send(told, endpoint, exchange, gone)
+  const result = await withinDeadline(request, runInTurn(handler, call, exchange))
+  return send(result, endpoint, exchange, gone)
 }
 
 /** A client that left while waiting for a turn gets no answer. */
@@ -137,28 +132,28 @@ async function goneOf(
   const ending = type === 'text/event-stream' ? options.draining : options.stopping
   const gone = AbortSignal.any([goneSignal(request, reply), ending])
   if (!type || !signed) return gone
-  await options.places.take(type, signed, gone)
+  await options.slots.take(type, signed, gone)
   assertStaying(gone, options.stopping)
   return AbortSignal.any([gone, options.watch.ended(signed.session_id, gone)])
 }
 
 function send(
-  told: unknown,
+  result: unknown,
   { reply: { status, type } }: ConsoleEndpoint,
   exchange: Exchange,
   gone: AbortSignal,
 ): FastifyReply {
   const { reply } = exchange
   reply.code(status)
-  if (told instanceof TextStream) {
-    if (told.filename !== undefined)
-      reply.header('content-disposition', `attachment; filename="${told.filename}"`)
+  if (result instanceof TextStream) {
+    if (result.filename !== undefined)
+      reply.header('content-disposition', `attachment; filename="${result.filename}"`)
     return reply
       .type(`${type}; charset=utf-8`)
-      .send(Readable.from(type === 'text/csv' ? wholeOrCut(told.chunks, exchange, gone) : told.chunks))
+      .send(Readable.from(type === 'text/csv' ? wholeOrCut(result.chunks, exchange, gone) : result.chunks))
   }
   if (status === 204) return reply.send()
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(told))
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(result))
 }
 
 /** A client that left while waiting gets no answer. A client that waits while the node stops retries on another node. */

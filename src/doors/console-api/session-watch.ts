@@ -8,29 +8,29 @@ const CHECK_MS = 3000
 
 export function openSessionWatch(
   /** Returns the ids of the sessions that are still live. */
-  goingOn: (session_ids: readonly string[]) => Promise<ReadonlySet<string>>,
+  liveSessions: (session_ids: readonly string[]) => Promise<ReadonlySet<string>>,
   { check_ms = CHECK_MS } = {},
 ): SessionWatch {
   const watched = new Map<string, Set<AbortController>>()
   let waiting = false
 
-  function lookSoon(): void {
+  function checkLater(): void {
     if (waiting || watched.size === 0) return
     waiting = true
-    setTimeout(() => void look(), check_ms).unref()
+    setTimeout(() => void checkSessions(), check_ms).unref()
   }
 
-  async function look(): Promise<void> {
+  async function checkSessions(): Promise<void> {
     const asked = [...watched.keys()]
     // If the query fails, all sessions count as live.
-    const going = await goingOn(asked).catch(() => new Set(asked))
+    const going = await liveSessions(asked).catch(() => new Set(asked))
     for (const id of asked) {
       if (going.has(id)) continue
       for (const ending of watched.get(id) ?? []) ending.abort()
       watched.delete(id)
     }
     waiting = false
-    lookSoon()
+    checkLater()
   }
 
   return {
@@ -44,7 +44,7 @@ export function openSessionWatch(
       }
       gone.addEventListener('abort', leave, { once: true })
       if (gone.aborted) leave()
-      lookSoon()
+      checkLater()
       return ending.signal
     },
   }

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { OperatorActor, PartnerRole, PersonActor } from '../../core/actor.ts'
 import type { Db } from '../../db/pool.ts'
-import { operatorActor, roleOf } from '../../parties/team/people.ts'
+import { operatorActor, personRoleOf } from '../../parties/team/people.ts'
 import { findSession, isToken } from '../../parties/team/sessions.ts'
 import type { User } from '../../parties/team/store.ts'
 
@@ -50,7 +50,7 @@ export function isCsrfToken(signed: Signed, given: unknown): boolean {
   return expected.length === shown.length && timingSafeEqual(expected, shown)
 }
 
-export function actorOf({ user, session_id }: Signed, address: string): PersonActor | OperatorActor {
+export function actorOfSession({ user, session_id }: Signed, address: string): PersonActor | OperatorActor {
   if (user.partner_id === null) return { ...operatorActor(user), session_id, address }
   const { id: user_id, email, partner_id } = user
   return {
@@ -58,7 +58,7 @@ export function actorOf({ user, session_id }: Signed, address: string): PersonAc
     user_id,
     email,
     partner_id,
-    role: roleOf(user) as PartnerRole,
+    role: personRoleOf(user) as PartnerRole,
     session_id,
     address,
   }

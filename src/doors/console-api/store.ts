@@ -1,4 +1,4 @@
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import type { Db } from '../../db/pool.ts'
 import { insertInto } from '../../ledger/command.ts'
 
@@ -24,8 +24,8 @@ export const insertForms = insertInto('forms', { user_id: 'text', id: 'text', ob
 const STEP = 1000
 
 /** Deletes forms older than a day: their pages have been closed or reloaded. */
-export async function forgetForms(db: Db, goOn: GoOn = () => true): Promise<void> {
-  for (let gone = STEP; gone === STEP && goOn(); ) {
+export async function forgetForms(db: Db, shouldContinue: ShouldContinue = () => true): Promise<void> {
+  for (let gone = STEP; gone === STEP && shouldContinue(); ) {
     const { rowCount } = await db.query(
       `DELETE FROM forms WHERE (user_id, id) IN (SELECT user_id, id FROM forms
          WHERE created_at < clock_timestamp() - interval '1 day' LIMIT $1)`,

@@ -1,7 +1,7 @@
 import { Refusal } from '../../core/errors.ts'
 import type { WindowState } from '../../http/headers.ts'
 import type { Limiter } from '../../limits/limiter.ts'
-import type { Want } from '../../limits/windows.ts'
+import type { WindowLimit } from '../../limits/windows.ts'
 import type { ConsoleEndpoint } from './endpoint.ts'
 
 /**
@@ -33,21 +33,24 @@ export function openWrites(
   return {
     async count({ protects }, { user_id, partner_id }) {
       const kind = protects ? 'protective writes' : 'writes'
-      const wantsOf = (whose: string, factor: number): Want[] => [
+      const windowLimitsOf = (whose: string, factor: number): WindowLimit[] => [
         { name: `console ${kind} of ${whose}, minute`, kind: 'minute', limit: factor * per_minute },
         { name: `console ${kind} of ${whose}, day`, kind: 'day', limit: factor * per_day },
       ]
-      const wants = [...wantsOf(user_id, 1), ...(partner_id ? wantsOf('the team', TEAM_FACTOR) : [])]
+      const window_limits = [
+        ...windowLimitsOf(user_id, 1),
+        ...(partner_id ? windowLimitsOf('the team', TEAM_FACTOR) : []),
+      ]
       // All windows have one subject, so they are judged together and a refusal counts in none.
-      const { window, refused } = await limiter.take(partner_id ?? 'operator', wants)
-      if (refused) throw tooManyWrites(wants.find(({ name }) => name === refused.name)!, refused)
+      const { window, refused } = await limiter.take(partner_id ?? 'operator', window_limits)
+      if (refused) throw tooManyWrites(window_limits.find(({ name }) => name === refused.name)!, refused)
       return window
     },
   }
 }
 
 function tooManyWrites(
-  { name, kind }: Want,
+  { name, kind }: WindowLimit,
   { limit, retry_after_seconds }: { limit: number; retry_after_seconds: number },
 ): Refusal {
   const who = name.includes(' of the team,') ? 'Your team' : 'You'

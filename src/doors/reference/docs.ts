@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { Refusal } from '../../core/errors.ts'
 import { pageSecurityPolicy } from '../../http/headers.ts'
-import { type BuiltDocs, openBuiltDocs, type Ready, readyJson } from './built.ts'
+import { type BuiltDocs, openBuiltDocs, type PreparedFile, readyJson } from './built-docs.ts'
 import type { OpenApi } from './openapi.ts'
 import { openSearchPages, type SearchPages } from './search-page.ts'
 
@@ -16,7 +16,7 @@ export type DocsOptions = {
 
 /** Serves the built docs, and openapi.json, which each server generates. */
 export function registerDocs(app: FastifyInstance, { public_url, openapi, log }: DocsOptions): void {
-  let description: Ready | undefined
+  let description: PreparedFile | undefined
   app.get('/', async (_, reply) => reply.redirect('/docs', 302))
   app.get('/openapi.json', async (request, reply) =>
     send((description ??= readyJson(openapi())), request, reply),
@@ -93,7 +93,12 @@ function sendMissing(
 }
 
 /** A file with a hash in its name is cached for ever; other files are revalidated. */
-function send(ready: Ready, request: FastifyRequest, reply: FastifyReply, immutable = false): FastifyReply {
+function send(
+  ready: PreparedFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  immutable = false,
+): FastifyReply {
   const { type, body, zipped } = ready
   const packed = zipped && takesGzip(request.headers['accept-encoding'])
   const etag = `"${ready.etag}${packed ? '-gz' : ''}"`

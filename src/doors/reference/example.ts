@@ -48,8 +48,9 @@ export function replyExample(endpoint: Endpoint, namesakes: Namesakes): unknown 
   const schema = endpoint.reply.schema as Schema
   const example = exampleOf(schema, namesakes)
   const { state } = endpoint.reply
-  const told = schema.examples !== undefined && (state === undefined || (example as Fields).status === state)
-  if (schema.properties === undefined || told) return example
+  const is_given =
+    schema.examples !== undefined && (state === undefined || (example as Fields).status === state)
+  if (schema.properties === undefined || is_given) return example
   const shown = { ...(state === undefined ? (example as Fields) : inState(schema, state, namesakes)) }
   return withDecimals({ ...shown, ...echoed(endpoint, schema.properties) })
 }
@@ -113,8 +114,8 @@ export function exampleOf(schema: Schema, namesakes: Namesakes, name = ''): unkn
 }
 
 function exampleOfUnion(variants: readonly Schema[], namesakes: Namesakes): unknown {
-  const told = variants.find(({ examples }) => examples)
-  if (told) return exampleOf(told, namesakes)
+  const with_example = variants.find(({ examples }) => examples)
+  if (with_example) return exampleOf(with_example, namesakes)
   return variants.some(({ type }) => type === 'null') ? null : exampleOf(variants[0] ?? {}, namesakes)
 }
 

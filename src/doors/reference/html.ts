@@ -7,7 +7,7 @@ export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[])
   return { html: strings.map((text, index) => text + toText(pieces[index])).join('') }
 }
 
-export const nothing: Html = html``
+export const noHtml: Html = html``
 
 function toText(piece: Piece): string {
   if (piece === undefined || piece === false) return ''

@@ -45,7 +45,7 @@ export type Ref = { readonly $ref: string }
  * Request enumerations are closed, because the server validates them. Response enumerations are open, because they may gain
  * values.
  */
-export type Side = 'body' | 'path' | 'query' | 'reply'
+export type SchemaUse = 'body' | 'path' | 'query' | 'reply'
 
 /** The named schemas found so far, and examples to borrow. */
 export type Context = {
@@ -53,7 +53,7 @@ export type Context = {
   readonly namesakes: Namesakes
 }
 
-export function toJsonSchema(schema: object, side: Side, context: Context): JsonSchema {
+export function toJsonSchema(schema: object, side: SchemaUse, context: Context): JsonSchema {
   const { $id, ...rest } = schema as { $id?: string } & Record<string, unknown>
   if ($id === undefined) return translate(rest, side, context)
   const translated = { ...translate(rest, side, context), examples: [exampleOf(schema, context.namesakes)] }
@@ -62,10 +62,14 @@ export function toJsonSchema(schema: object, side: Side, context: Context): Json
   return { $ref: `#/components/schemas/${$id}` }
 }
 
-function translate(schema: Readonly<Record<string, unknown>>, side: Side, context: Context): JsonSchema {
+function translate(schema: Readonly<Record<string, unknown>>, side: SchemaUse, context: Context): JsonSchema {
   const { 'x-held': held, 'x-read': read, ...judged } = schema
-  const told = { ...asRead(judged, read), ...formOfId(schema['x-id'], side), ...(held as object | undefined) }
-  const translated = Object.entries(told).map(([keyword, value]) => [
+  const merged = {
+    ...asRead(judged, read),
+    ...formOfId(schema['x-id'], side),
+    ...(held as object | undefined),
+  }
+  const translated = Object.entries(merged).map(([keyword, value]) => [
     keyword,
     translateKeyword(keyword, value, side, context),
   ])
@@ -97,7 +101,7 @@ function asRead(schema: Readonly<Record<string, unknown>>, read: unknown): Recor
 }
 
 /** The pattern of an id. Query filters have none: a filter with a malformed id finds nothing instead of failing. */
-function formOfId(kind: unknown, side: Side): { pattern?: string } {
+function formOfId(kind: unknown, side: SchemaUse): { pattern?: string } {
   return kind === undefined || side === 'query' ? {} : { pattern: idPattern(kind as IdKind) }
 }
 
@@ -136,7 +140,7 @@ function mapped(
   return { propertyName, mapping: Object.fromEntries(names.map((name, i) => [name, refs[i]!.$ref])) }
 }
 
-function translateKeyword(keyword: string, value: unknown, side: Side, context: Context): unknown {
+function translateKeyword(keyword: string, value: unknown, side: SchemaUse, context: Context): unknown {
   switch (keyword) {
     case 'properties':
     case 'patternProperties': {

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../http/endpoint.ts'
 
 /** An OpenAPI link from an operation that creates an object to the operations that take its id. */
-export type Link = {
+export type OpenApiLink = {
   readonly operationId: string
   readonly description: string
   readonly parameters?: Readonly<Record<string, string>>
@@ -23,7 +23,7 @@ function fieldFor(kind: string, fields: Holder): string | undefined {
   return Object.entries(fields?.properties ?? {}).find(([, field]) => field['x-id'] === kind)?.[0]
 }
 
-export function linksOf(endpoint: Endpoint, endpoints: readonly Endpoint[]): Record<string, Link> {
+export function linksOf(endpoint: Endpoint, endpoints: readonly Endpoint[]): Record<string, OpenApiLink> {
   const kind = kindOf(endpoint)
   if (kind === undefined || endpoint.reply.status !== 201) return {}
   const links = endpoints.flatMap((target) => {
@@ -33,7 +33,7 @@ export function linksOf(endpoint: Endpoint, endpoints: readonly Endpoint[]): Rec
   return Object.fromEntries(links)
 }
 
-function linkTo(target: Endpoint, kind: string): Link | undefined {
+function linkTo(target: Endpoint, kind: string): OpenApiLink | undefined {
   const parameter = fieldFor(kind, target.params as Holder) ?? fieldFor(kind, target.query as Holder)
   const field = fieldFor(kind, target.body as Holder)
   if (parameter === undefined && field === undefined) return undefined

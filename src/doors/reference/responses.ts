@@ -5,14 +5,14 @@ import { errorDetails } from '../../http/error-details.ts'
 import { findLocation } from '../../http/location.ts'
 import { exampleOf, replyExample } from './example.ts'
 import { type Context, type JsonSchema, type Ref, toJsonSchema } from './json-schema.ts'
-import { type Link, linksOf } from './links.ts'
+import { linksOf, type OpenApiLink } from './links.ts'
 
 /** Responses: each operation has its own success responses and refers to one shared response per error status. */
 export type Response = {
   readonly description: string
   readonly headers: Readonly<Record<string, Ref>>
   readonly content?: Content
-  readonly links?: Readonly<Record<string, Link>>
+  readonly links?: Readonly<Record<string, OpenApiLink>>
 }
 
 export type Content = {

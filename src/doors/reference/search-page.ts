@@ -1,7 +1,7 @@
-import type { BuiltDocs } from './built.ts'
+import type { BuiltDocs } from './built-docs.ts'
 import { type Html, html } from './html.ts'
-import { QUERY_MARK, RESULTS_MARK } from './marks.ts'
-import { type Found, openSearch, type Search } from './search.ts'
+import { QUERY_MARK, RESULTS_MARK } from './placeholders.ts'
+import { type FoundSection, openSearch, type Search } from './search.ts'
 
 /** The search page for browsers without JavaScript: the server searches and fills in the built page. */
 export type SearchPages = {
@@ -62,7 +62,7 @@ function once<Value>(make: (name: string) => Value): (name: string) => Value {
   }
 }
 
-function listOf(found: readonly Found[]): Html {
+function listOf(found: readonly FoundSection[]): Html {
   return html`<ol class="results">${found.map(
     ({ address, title, heading, text }) =>
       html`<li><a href="${address}">${heading || title}</a>${heading !== '' && html`<small>${title}</small>`}<p>${text}</p></li>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fold, openSearch, type SearchIndex, termsOf } from './search.ts'
+import { foldText, openSearch, type SearchIndex, termsOf } from './search.ts'
 import { openSearchPages } from './search-page.ts'
 
 const index: SearchIndex = {
@@ -62,7 +62,7 @@ test.each([
 ])('nothing is found for %j', (query) => expect(addresses(query)).toEqual([]))
 
 test('accents and capitals do not matter', () => {
-  expect(fold('Ação')).toBe('acao')
+  expect(foldText('Ação')).toBe('acao')
   expect(termsOf('Não há SALDO')).toEqual(['nao', 'ha', 'saldo'])
 })
 

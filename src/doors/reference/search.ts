@@ -11,7 +11,7 @@ export type SearchIndex = {
   readonly terms: Readonly<Record<string, readonly number[]>>
 }
 
-export type Found = {
+export type FoundSection = {
   readonly address: string
   readonly title: string
   readonly heading: string
@@ -19,7 +19,7 @@ export type Found = {
 }
 
 /** Returns the matches of a query, best first. */
-export type Search = (query: string) => Found[]
+export type Search = (query: string) => FoundSection[]
 
 const RESULTS = 20
 const WORDS = 8
@@ -32,7 +32,7 @@ const NAMED_SO_FAR = 2
 const WHOLE = 4
 
 /** Lower case without accents. */
-export const fold = (text: string): string =>
+export const foldText = (text: string): string =>
   text
     .normalize('NFD')
     .replaceAll(/\p{Mn}/gu, '')
@@ -52,7 +52,7 @@ function singular(word: string): string {
  */
 export function termsOf(text: string): string[] {
   const terms = new Set<string>()
-  for (const [whole] of fold(text).matchAll(wordPattern))
+  for (const [whole] of foldText(text).matchAll(wordPattern))
     for (const term of [whole, ...whole.split(/[_@.\-/]+/)]) if (isTerm(term)) terms.add(singular(term))
   return [...terms]
 }
@@ -68,7 +68,7 @@ const common = new Set(
 )
 
 const wordsOf = (text: string): string[] =>
-  [...fold(text).matchAll(wordPattern)]
+  [...foldText(text).matchAll(wordPattern)]
     .map(([word]) => word)
     .filter(isTerm)
     .map(singular)

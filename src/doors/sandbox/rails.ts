@@ -1,7 +1,7 @@
 import type { AnyoneOfPartner } from '../../core/actor.ts'
 import { refuse } from '../../core/errors.ts'
-import { type Step, stepTransfer } from '../../money/onchain/settle.ts'
-import { isFinal, type Transfer } from '../../money/onchain/store.ts'
+import { stepTransfer, type TransferStep } from '../../money/onchain/settle.ts'
+import { isFinalTransfer, type Transfer } from '../../money/onchain/store.ts'
 import { findTransfer } from '../../money/onchain/transfers.ts'
 import { findPayout } from '../../money/pix/payouts.ts'
 import { type FinalOutcome, settlePayout } from '../../money/pix/settle.ts'
@@ -73,11 +73,11 @@ async function endTransfer(
   actor: AnyoneOfPartner,
   transfer: Transfer,
   end: 'confirmed' | 'failed',
-  steps: readonly Step[],
+  steps: readonly TransferStep[],
 ): Promise<Transfer> {
   let now = transfer
   for (const step of steps) {
-    if (isFinal(now)) break
+    if (isFinalTransfer(now)) break
     now = (await world.commit(onBehalfOf(actor, stepTransfer(world, now, step, { by: 'caller' })))).transfer
   }
   return endedAs(end, 'transfer', now)

@@ -42,8 +42,8 @@ type ObjectSchema = TSchema & {
 /** Makes up an object as the reference shows it, in the state that the event reports. */
 export function sampleOf(endpoints: readonly Endpoint[]): SampleOf {
   return (type, world) => {
-    const told = { id: world.newId(subjectOf(type).id), now: world.clock.now() }
-    const object = sampleObject(type, endpoints, told) as { id: string }
+    const identity = { id: world.newId(subjectOf(type).id), now: world.clock.now() }
+    const object = sampleObject(type, endpoints, identity) as { id: string }
     return { object, schema: schemaFor(subjectOf(type), endpoints) }
   }
 }

@@ -76,4 +76,4 @@ export const listFeePayouts = endpoint({
   reply: { status: 200, schema: Page(FeePayoutObject) },
 })
 
-export const partnerEndpoints: readonly Endpoint[] = [getAccount, listFeePayouts]
+export const accountEndpoints: readonly Endpoint[] = [getAccount, listFeePayouts]

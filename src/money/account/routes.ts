@@ -7,7 +7,7 @@ import { renderFeePayout } from '../treasury/fee-payouts.ts'
 import { accruedFees, type FeePayout, feePayoutList } from '../treasury/store.ts'
 import { getAccount, listFeePayouts } from './contract.ts'
 
-export const partnersRoutes: Handler[] = [
+export const accountRoutes: Handler[] = [
   handle(getAccount, async ({ world, actor }) => {
     const [partner, fees] = await Promise.all([
       partnerById(world.db, actor.partner_id),

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { times } from '../../../test/support/crowd.ts'
 import { asAdmin, seatsAt } from '../../../test/support/database.ts'
+import { times } from '../../../test/support/parallel.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
 import { size } from '../../../test/support/size.ts'
 import { perform } from '../../control/operator/actions.ts'

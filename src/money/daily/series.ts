@@ -1,6 +1,6 @@
 import type { Db } from '../../db/pool.ts'
 import { balancesSince, type DayBalance, type HeldInAsset, heldNow, sumsSince } from './store.ts'
-import { addCounts, type Counts, dayOf, hourOf, medianOf, nothing } from './tally.ts'
+import { addCounts, dayOf, type EndedCounts, hourOf, medianOf, noCounts } from './tally.ts'
 
 /** Length of each period, and the table with its steps. */
 export const periods = {
@@ -23,16 +23,16 @@ export function startsOf(period: Period, now: Date): string[] {
   return back.map((days) => new Date(today - days * A_DAY_MS).toISOString().slice(0, 10))
 }
 
-export type Series = Counts & {
+export type Series = EndedCounts & {
   readonly kind: string
   readonly asset: string
   readonly to_asset: string
   readonly median_ms: number | null
   /** One entry per start. */
-  readonly each: readonly Counts[]
+  readonly each: readonly EndedCounts[]
 }
 
-type Found = Pick<Series, 'kind' | 'asset' | 'to_asset'> & { all: Counts; readonly each: Counts[] }
+type Found = Pick<Series, 'kind' | 'asset' | 'to_asset'> & { all: EndedCounts; readonly each: EndedCounts[] }
 
 /** Counts of what ended in a period, per kind and assets. */
 export async function seriesOf(
@@ -48,7 +48,7 @@ export async function seriesOf(
     // A sum may be newer than `now`, which another clock gave.
     if (at === undefined) continue
     const key = `${kind} ${asset} ${to_asset}`
-    const one = found.get(key) ?? { kind, asset, to_asset, all: nothing, each: starts.map(() => nothing) }
+    const one = found.get(key) ?? { kind, asset, to_asset, all: noCounts, each: starts.map(() => noCounts) }
     one.all = addCounts(one.all, counts)
     // There is one row per start, kind and assets.
     one.each[at] = counts
@@ -62,7 +62,7 @@ export async function seriesOf(
   return { starts, series }
 }
 
-export type Held = HeldInAsset & {
+export type HeldSeries = HeldInAsset & {
   /** The amount held at the end of each day; null before the first one. */
   readonly days: readonly { readonly day: string; readonly held: bigint | null }[]
 }
@@ -74,7 +74,7 @@ const CUSTOMERS_MAX = 10_000
 export async function heldOf(
   db: Db,
   { partner_id, now, most = CUSTOMERS_MAX }: { partner_id: string; now: Date; most?: number },
-): Promise<{ readonly is_of_now: boolean; readonly assets: ReadonlyMap<string, Held> }> {
+): Promise<{ readonly is_of_now: boolean; readonly assets: ReadonlyMap<string, HeldSeries> }> {
   const days = startsOf('30d', now)
   const [held, rows] = await Promise.all([
     heldNow(db, { partner_id, most }),
@@ -89,7 +89,7 @@ export async function heldOf(
 }
 
 /** A day without a stored sum repeats the day before; the last day is the current amount. */
-function heldOn(days: readonly string[], rows: readonly DayBalance[], last: HeldInAsset): Held['days'] {
+function heldOn(days: readonly string[], rows: readonly DayBalance[], last: HeldInAsset): HeldSeries['days'] {
   const sum = ({ available, in_transit }: HeldInAsset) => available + in_transit
   const byDay = new Map(rows.map((row) => [row.day, sum(row)]))
   byDay.set(days.at(-1)!, sum(last))

@@ -2,7 +2,7 @@ import type { Db } from '../../db/pool.ts'
 import { endedTransfers } from '../onchain/store.ts'
 import { endedPayouts } from '../pix/store.ts'
 import { endedTrades } from '../quotes/store.ts'
-import { type Counts, scale } from './tally.ts'
+import { type EndedCounts, scale } from './tally.ts'
 
 /** Whether the log has events that are not in the sums yet. Takes no lock. */
 export async function isBehind(db: Db): Promise<boolean> {
@@ -112,7 +112,7 @@ export async function addUpBalances(tx: Db): Promise<number> {
   return rows[0].read
 }
 
-export type Sums = Counts & {
+export type Sums = EndedCounts & {
   readonly kind: string
   readonly asset: string
   readonly to_asset: string
@@ -127,11 +127,11 @@ export async function sumsSince(
   { partner_id, start }: { partner_id: string; start: string },
 ): Promise<Sums[]> {
   const { start: column, type } = tables[table]
-  const told =
+  const start_text =
     table === 'daily' ? 'day::text' : `to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS".000Z"')`
   const { rows } = await db.query<Sums>({
     name: `sums ${table}`,
-    text: `SELECT ${told} AS start, kind, asset, to_asset, ${countNames.join(', ')}, times FROM ${table}
+    text: `SELECT ${start_text} AS start, kind, asset, to_asset, ${countNames.join(', ')}, times FROM ${table}
       WHERE partner_id = $1 AND ${column} >= $2::${type} ORDER BY ${column}`,
     values: [partner_id, start],
   })

@@ -1,5 +1,5 @@
 /** Numbers and sums of what ended. */
-export type Counts = {
+export type EndedCounts = {
   readonly completed: bigint
   readonly failed: bigint
   readonly completed_sum: bigint
@@ -8,7 +8,7 @@ export type Counts = {
   readonly times: readonly bigint[]
 }
 
-export const nothing: Counts = {
+export const noCounts: EndedCounts = {
   completed: 0n,
   failed: 0n,
   completed_sum: 0n,
@@ -17,7 +17,7 @@ export const nothing: Counts = {
   times: [],
 }
 
-export const addCounts = (a: Counts, b: Counts): Counts => ({
+export const addCounts = (a: EndedCounts, b: EndedCounts): EndedCounts => ({
   completed: a.completed + b.completed,
   failed: a.failed + b.failed,
   completed_sum: a.completed_sum + b.completed_sum,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type Activity, alwaysActive } from '../../core/activity.ts'
 import { openLoop } from '../../core/loop.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { type Pool, transaction } from '../../db/pool.ts'
 import type { World } from '../../world.ts'
 import { addUpBalances, foldNext, isBehind } from './store.ts'
@@ -12,7 +12,7 @@ import { addUpBalances, foldNext, isBehind } from './store.ts'
  */
 export type DailyWorker = { stop(): Promise<void> }
 
-const REST = { least_ms: 3000, most_ms: 12_000 }
+const POLL_INTERVAL = { least_ms: 3000, most_ms: 12_000 }
 const EVENTS_AT_ONCE = 5000
 /** Least time between two sums of all balances. It grows with their number, by BALANCE_MS each: every balance is read. */
 const BALANCES_MS = 5000
@@ -34,8 +34,8 @@ export function openDailyWorker(world: World, log: Logger, activity: Activity = 
   }
 
   const loop = openLoop(work, {
-    poll_ms: () => activity.pollInterval(REST),
-    first_ms: REST.least_ms,
+    poll_ms: () => activity.pollInterval(POLL_INTERVAL),
+    first_ms: POLL_INTERVAL.least_ms,
     onError: (error) => log.warn({ err: error }, 'daily: cannot add up the day; trying again'),
   })
   activity.onActive(loop.wake)
@@ -48,9 +48,9 @@ export function openDailyWorker(world: World, log: Logger, activity: Activity = 
 }
 
 /** Adds the new events of the log to the sums. Does nothing if another node is doing it. */
-export async function foldEnds(db: Pool, goOn: GoOn = () => true): Promise<void> {
+export async function foldEnds(db: Pool, shouldContinue: ShouldContinue = () => true): Promise<void> {
   if (!(await isBehind(db))) return
-  for (let taken = EVENTS_AT_ONCE; taken === EVENTS_AT_ONCE && goOn(); )
+  for (let taken = EVENTS_AT_ONCE; taken === EVENTS_AT_ONCE && shouldContinue(); )
     taken = await transaction(db, (tx) => foldNext(tx, EVENTS_AT_ONCE))
 }
 

@@ -5,7 +5,7 @@ import type { Db } from '../../db/pool.ts'
 import { type Check, IN_PRODUCTION, type Template } from '../../ledger/audit.ts'
 import { referenceChecks } from '../../ledger/claims-audit.ts'
 import { insertInto } from '../../ledger/command.ts'
-import { isoTime, toldCheck } from '../../records/events/store.ts'
+import { isoTime, missingEventCheck } from '../../records/events/store.ts'
 
 export type Deposit = {
   readonly id: string
@@ -101,11 +101,11 @@ export const depositChecks: readonly Check[] = [
     only: `r.rail = 'operator'`,
     names: ['r.customer_id', 'r.asset', 'r.amount', 'r.reason'],
   }),
-  toldCheck({
+  missingEventCheck({
     name: 'every deposit was told once, as it is',
     prefix: 'dep',
     table: 'deposits',
-    told: (
+    expected: (
       within,
     ) => `SELECT id AS object_id, 1 AS sequence, 'deposit.completed' AS type, partner_id, created_at, created_at AS since,
         ARRAY[id, customer_id, asset, amount::text, 'completed', ${isoTime('created_at')}] AS facts

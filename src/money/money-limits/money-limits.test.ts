@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, openApi } from '../../../test/support/api.ts'
-import { times } from '../../../test/support/crowd.ts'
 import { asAdmin } from '../../../test/support/database.ts'
 import { startNode } from '../../../test/support/node.ts'
+import { times } from '../../../test/support/parallel.ts'
 import { noteFact } from '../../../test/support/proof.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
 import { size } from '../../../test/support/size.ts'
 import type { Service } from '../../node/serve.ts'
 import { setMoneyLimits, spend } from './money-limits.ts'
-import { type MoneyLimits, type Usage, usageOf, usageSql } from './store.ts'
+import { type MoneyLimits, type MoneyLimitUsage, moneyLimitUsageOf, usageSql } from './store.ts'
 
 let service: TestService
 let other: Service
@@ -66,7 +66,7 @@ async function newCustomer(like?: { api: Api; key: string; partner_id: string })
       via.post(`/v1/pix/payouts${dry ? '?dry_run=true' : ''}`, payoutBody(amount, pix_key)),
     transfer: (amount: string, { asset = 'USDT' as 'USDT' | 'BTC', dry = false, via = api } = {}) =>
       via.post(`/v1/onchain/transfers${dry ? '?dry_run=true' : ''}`, transferBody(amount, asset)),
-    usage: () => usageOf(service.worlds.sandbox.db, customer_id),
+    usage: () => moneyLimitUsageOf(service.worlds.sandbox.db, customer_id),
   }
 }
 
@@ -192,7 +192,7 @@ test('limits of one environment do not apply in the other', async () => {
 
 describe('days and nights of São Paulo', () => {
   const customer_id = 'cus_of_the_night'
-  const at = async (now: string): Promise<Usage> => {
+  const at = async (now: string): Promise<MoneyLimitUsage> => {
     const { rows } = await service.worlds.production.db.query(usageSql('$2::timestamptz'), [
       [customer_id],
       now,
@@ -287,7 +287,7 @@ describe('days and nights of São Paulo', () => {
   })
 
   test('the limit of the night applies at night, and not by day', async () => {
-    const night: Usage = {
+    const night: MoneyLimitUsage = {
       ...(await at('2026-11-16T03:00:00.000Z')),
       payout_day: null,
       payout_night: 12_000n,
@@ -298,7 +298,11 @@ describe('days and nights of São Paulo', () => {
     expect(() => spend(night, { ...order, units: 891n }, midnight)).toThrow(
       /for the payouts of a night is 120\.00 BRL\. 8\.90 BRL are left until 2026-11-16T09:00:00\.000Z/,
     )
-    const day: Usage = { ...(await at('2026-11-16T09:00:00.000Z')), payout_day: null, payout_night: 12_000n }
+    const day: MoneyLimitUsage = {
+      ...(await at('2026-11-16T09:00:00.000Z')),
+      payout_day: null,
+      payout_night: 12_000n,
+    }
     const six = new Date('2026-11-16T09:00:00.000Z')
     expect(spend(day, { ...order, units: 10n ** 17n }, six)).toEqual({})
   })
@@ -306,13 +310,13 @@ describe('days and nights of São Paulo', () => {
   test('an order belongs to the night by its own time, also when the limits were read before 20:00 or 06:00', async () => {
     const limits = { payout_day: null, payout_night: 12_000n }
     const order = { kind: 'payout', customer_id, asset: 'BRL', units: 891n } as const
-    const evening: Usage = { ...(await at('2026-11-15T22:59:59.999Z')), ...limits }
+    const evening: MoneyLimitUsage = { ...(await at('2026-11-15T22:59:59.999Z')), ...limits }
     expect(spend(evening, order, new Date('2026-11-15T22:59:59.999Z'))).toEqual({})
     expect(() => spend(evening, order, new Date('2026-11-15T23:00:00.000Z'))).toThrow(/payouts of a night/)
     expect(spend(evening, { ...order, units: 890n }, new Date('2026-11-15T23:00:00.000Z'))).toEqual({
       payout_night_used: 12_000n,
     })
-    const morning: Usage = { ...(await at('2026-11-16T08:59:59.999Z')), ...limits }
+    const morning: MoneyLimitUsage = { ...(await at('2026-11-16T08:59:59.999Z')), ...limits }
     expect(() => spend(morning, order, new Date('2026-11-16T08:59:59.999Z'))).toThrow(/payouts of a night/)
     expect(spend(morning, order, new Date('2026-11-16T09:00:00.000Z'))).toEqual({})
   })

@@ -3,7 +3,7 @@ import { refuse } from '../../core/errors.ts'
 import { type Asset, formatMoney, money, UNITS_MAX } from '../../core/money.ts'
 import { type Held, type Kept, keep } from '../../ledger/command.ts'
 import type { World } from '../../world.ts'
-import { type MoneyLimits, saveMoneyLimits, type Usage, usageRows } from './store.ts'
+import { type MoneyLimits, type MoneyLimitUsage, saveMoneyLimits, usageRows } from './store.ts'
 
 /**
  * How much money may leave a customer (contract §17.10): per order, day and night for payouts, per order and day for transfers of
@@ -15,7 +15,7 @@ export type LimitedOrder = { readonly customer_id: string; readonly units: bigin
   | { readonly kind: 'transfer'; readonly asset: 'USDT' | 'BTC' }
 )
 
-type UsedName = Extract<keyof Usage, `${string}_used`>
+type UsedName = Extract<keyof MoneyLimitUsage, `${string}_used`>
 
 type Window = {
   readonly limit: string
@@ -26,7 +26,7 @@ type Window = {
   readonly resets_at: Date | null
 }
 
-function windowsOf(usage: Usage, order: LimitedOrder, now: Date): Window[] {
+function windowsOf(usage: MoneyLimitUsage, order: LimitedOrder, now: Date): Window[] {
   const alone = { used: 0n, resets_at: null }
   const counted = (name: UsedName, resets_at: Date) => ({
     used: usage[name] ?? 0n,
@@ -56,7 +56,11 @@ function windowsOf(usage: Usage, order: LimitedOrder, now: Date): Window[] {
 }
 
 /** Refuses an order beyond a limit. Returns the sums with this order included. `now` is the time of the order. */
-export function spend(usage: Usage, order: LimitedOrder, now: Date): Partial<Record<UsedName, bigint>> {
+export function spend(
+  usage: MoneyLimitUsage,
+  order: LimitedOrder,
+  now: Date,
+): Partial<Record<UsedName, bigint>> {
   const sums: Partial<Record<UsedName, bigint>> = {}
   for (const { limit, allowed, used, counted_in, resets_at } of windowsOf(usage, order, now)) {
     if (allowed === null) continue

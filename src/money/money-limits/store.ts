@@ -41,7 +41,7 @@ export async function moneyLimitsOf(db: Db, subject_id: string): Promise<MoneyLi
 }
 
 /** The limits in force for a customer, and what it has used. A sum without a limit is null. */
-export type Usage = MoneyLimits & {
+export type MoneyLimitUsage = MoneyLimits & {
   /** The customer. */
   readonly id: string
   readonly is_night: boolean
@@ -94,11 +94,11 @@ export const usageSql = (now: string) => `
  * is read a moment later, and decides whether the order belongs to the night: the row has the sum of the current night, or of
  * the next one. If the day ends in between, the sum of the ended day is used, which is the larger one.
  */
-export const usageRows = rowSource<Usage>('money limits', usageSql('clock_timestamp()'))
+export const usageRows = rowSource<MoneyLimitUsage>('money limits', usageSql('clock_timestamp()'))
 
 /** For display: by day the use of the night is zero. */
-export async function usageOf(db: Db, customer_id: string): Promise<Usage | undefined> {
-  const { rows } = await db.query<Usage>({
+export async function moneyLimitUsageOf(db: Db, customer_id: string): Promise<MoneyLimitUsage | undefined> {
+  const { rows } = await db.query<MoneyLimitUsage>({
     name: 'money limits of a customer',
     text: usageRows.sql,
     values: [[customer_id]],

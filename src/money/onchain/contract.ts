@@ -1,8 +1,8 @@
 import { Type as T } from 'typebox'
 import { assets } from '../../core/money.ts'
 import { DryRun, dryRunQuery } from '../../http/dry-run.ts'
-import { endedAt, renderFailure } from '../../http/ending.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
+import { endedAt, renderFailure } from '../../http/order-end.ts'
 import {
   Amount,
   Fields,
@@ -24,14 +24,14 @@ const Status = T.Enum(['pending', 'processing', 'confirmed', 'failed'], {
 })
 
 /** Failure codes of transfers, with their messages for partners. */
-export const failureMessages = {
+export const transferFailureMessages = {
   refused_before_broadcast: 'The network’s node refused the transaction; nothing was sent.',
   reverted: 'The transaction was mined without effect; the recipient got nothing.',
   resolved_by_operator: 'The operator established that the transfer was not made.',
 } as const
 
-export type FailureCode = keyof typeof failureMessages
-const failureCodes = Object.keys(failureMessages) as FailureCode[]
+export type TransferFailureCode = keyof typeof transferFailureMessages
+const failureCodes = Object.keys(transferFailureMessages) as TransferFailureCode[]
 
 /** Interface §2.3. */
 export const TransferObject = T.Object(
@@ -67,7 +67,11 @@ export const TransferObject = T.Object(
             message: T.String(),
             rail_code: T.Optional(T.String({ description: 'As the network said it' })),
           },
-          { examples: [{ code: 'reverted', message: failureMessages.reverted, rail_code: 'reverted' }] },
+          {
+            examples: [
+              { code: 'reverted', message: transferFailureMessages.reverted, rail_code: 'reverted' },
+            ],
+          },
         ),
         T.Null(),
       ],
@@ -95,7 +99,7 @@ export const renderTransfer = (transfer: Transfer) => ({
   destination_address: transfer.destination_address,
   // A pending transfer may be signed, but it is not broadcast yet.
   tx_hash: transfer.status === 'pending' ? null : transfer.tx_hash,
-  failure: renderFailure(transfer, failureMessages),
+  failure: renderFailure(transfer, transferFailureMessages),
   idempotency_key: transfer.idempotency_key,
   created_at: transfer.created_at.toISOString(),
   ...endedAt(transfer),

@@ -2,7 +2,7 @@ import type { ChainOrder, SignedTransaction } from '../../rails/chain/rail.ts'
 import type { Transfer } from './store.ts'
 
 /** The transfer as the chain rail gets it. */
-export const orderOf = (transfer: Transfer): ChainOrder => ({
+export const chainOrderOf = (transfer: Transfer): ChainOrder => ({
   id: transfer.id,
   asset: transfer.asset,
   network: transfer.network,

@@ -12,7 +12,7 @@ const latest_ms: Readonly<Record<Network, number>> = {
   bitcoin: 60_000,
 }
 
-export const lookAgainAfter = (network: Network, age_ms: number): number =>
+export const pollAgainAfter = (network: Network, age_ms: number): number =>
   Math.min(latest_ms[network], Math.max(SOONEST_MS, age_ms / 4))
 
 const MINUTE_MS = 60_000

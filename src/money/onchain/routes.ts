@@ -13,8 +13,8 @@ import {
   createTransfer,
   currentFees,
   findTransfer,
-  OPERATION,
   readDestination,
+  TRANSFER_OPERATION,
   type TransferOrder,
   tryTransfer,
 } from './transfers.ts'
@@ -24,7 +24,7 @@ const { renderFee, renderTransfer } = contract
 export const transfersRoutes: Handler[] = [
   handle(contract.createTransfer, async ({ world, actor, query, body, bodyOf, request_id }) => {
     const order = readOrder(world, body)
-    const request = { order, claim: claimOf(actor.key_id, OPERATION, body), bodyOf, request_id }
+    const request = { order, claim: claimOf(actor.key_id, TRANSFER_OPERATION, body), bodyOf, request_id }
     if (query.dry_run === 'true')
       return replyToTried(await tryTransfer(world, actor, request), ({ asset }) => ({ asset }))
     const { response, replayed } = await createTransfer(world, actor, request)

@@ -13,11 +13,11 @@ import { holdRows } from '../../records/desk/holds.ts'
 import { type Resolution, resolutionWrites } from '../../records/desk/resolutions.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
-import { type FailureCode, failureMessages, renderTransfer } from './contract.ts'
-import { isFinal, type Transfer, transferRows, updateTransfers } from './store.ts'
+import { renderTransfer, type TransferFailureCode, transferFailureMessages } from './contract.ts'
+import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 
 /** A step in the life of a transfer. Each is applied once; repeating it changes nothing. */
-export type Step =
+export type TransferStep =
   | ({ readonly kind: 'signed' } & SignedTransaction)
   /** Refused before anything was signed, so nothing was sent. Ignored if the transfer has a signature. */
   | { readonly kind: 'refused'; readonly rail_code: string }
@@ -27,7 +27,7 @@ export type Step =
   | ({ readonly kind: 'failed'; readonly rail_code: string } & Charge)
 
 /** The source of a step. In the sandbox the caller may play the network; an operator gives evidence. */
-export type Teller =
+export type StepSource =
   | { readonly by: 'rail' }
   | { readonly by: 'caller' }
   | { readonly by: 'operator'; readonly resolution: Resolution }
@@ -41,14 +41,19 @@ export const intendBroadcast = ({ id, partner_id, tx_hash }: Transfer): Command<
   locks: { rows: [{ source: transferRows, id }], reads: [{ source: holdRows, id }] },
   decide(held): Decision<boolean> {
     const row = held.row(transferRows, id)
-    const kept = row !== undefined && !isFinal(row) && row.tx_hash !== null && row.tx_hash === tx_hash
+    const kept = row !== undefined && !isFinalTransfer(row) && row.tx_hash !== null && row.tx_hash === tx_hash
     return { result: kept && held.row(holdRows, id) === undefined }
   },
 })
 
 export type Stepped = { readonly transfer: Transfer; readonly changed: boolean }
 
-export function stepTransfer(world: World, transfer: Transfer, step: Step, teller: Teller): Command<Stepped> {
+export function stepTransfer(
+  world: World,
+  transfer: Transfer,
+  step: TransferStep,
+  source: StepSource,
+): Command<Stepped> {
   const { id, partner_id, customer_id, asset } = transfer
   const ends = step.kind === 'confirmed' || step.kind === 'failed' || step.kind === 'refused'
   return {
@@ -72,7 +77,7 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
         }
       }
       if (!after) {
-        const contradicts = teller.by === 'rail' && isContradiction(before, step)
+        const contradicts = source.by === 'rail' && isContradiction(before, step)
         return {
           writes: contradicts ? [contradiction(world, before, step, held.now)] : [],
           result: { transfer: before, changed: false },
@@ -83,7 +88,7 @@ export function stepTransfer(world: World, transfer: Transfer, step: Step, telle
         writes: [
           writeTo(updateTransfers, after),
           ...eventOf(world, before, after, held.now),
-          ...(ends && teller.by === 'operator' ? resolved(after, teller.resolution, held.now) : []),
+          ...(ends && source.by === 'operator' ? resolved(after, source.resolution, held.now) : []),
         ],
         result: { transfer: after, changed: true },
       }
@@ -103,20 +108,20 @@ const resolved = ({ id, tx_hash }: Transfer, resolution: Resolution, now: Date):
   resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null }, resolution, now)
 
 /** The rail reports another outcome than the booked one, or refuses a transfer that is signed. */
-function isContradiction(before: Transfer, { kind }: Step): boolean {
+function isContradiction(before: Transfer, { kind }: TransferStep): boolean {
   if (kind === 'refused') return before.tx_hash !== null
-  return isFinal(before) && (kind === 'confirmed' || kind === 'failed') && kind !== before.status
+  return isFinalTransfer(before) && (kind === 'confirmed' || kind === 'failed') && kind !== before.status
 }
 
-function contradiction(world: World, object: Transfer, step: Step, now: Date): Write {
+function contradiction(world: World, object: Transfer, step: TransferStep, now: Date): Write {
   const paid = step.kind === 'confirmed'
   const said = { ...step, tx_hash: object.tx_hash }
   return contradictionWrite(world, { rail: object.network, object, paid, said }, now)
 }
 
 /** The transfer after the step; undefined if the step was applied before or no longer applies. */
-function afterStep(before: Transfer, step: Step, now: Date): Transfer | undefined {
-  if (isFinal(before)) return undefined
+function afterStep(before: Transfer, step: TransferStep, now: Date): Transfer | undefined {
+  if (isFinalTransfer(before)) return undefined
   switch (step.kind) {
     case 'signed':
       return before.tx_hash === null
@@ -151,18 +156,23 @@ const chargedAt = ({ charged }: Charge, now: Date) =>
   charged === undefined ? {} : { charged, charged_at: now }
 
 /** An operator ended the transfer, and the chain later confirms the outcome and reports its charge. */
-function afterLateCharge(before: Transfer, step: Step, now: Date): Transfer | undefined {
+function afterLateCharge(before: Transfer, step: TransferStep, now: Date): Transfer | undefined {
   if (step.kind !== 'confirmed' && step.kind !== 'failed') return undefined
   const tells = step.charged !== undefined && before.charged === null && before.tx_hash !== null
   return tells && before.status === step.kind ? { ...before, ...chargedAt(step, now) } : undefined
 }
 
-function failedWith(before: Transfer, rail_code: string, otherwise: FailureCode, now: Date): Transfer {
-  const known = Object.hasOwn(failureMessages, rail_code)
+function failedWith(
+  before: Transfer,
+  rail_code: string,
+  otherwise: TransferFailureCode,
+  now: Date,
+): Transfer {
+  const known = Object.hasOwn(transferFailureMessages, rail_code)
   return {
     ...before,
     status: 'failed',
-    failure_code: known ? (rail_code as FailureCode) : otherwise,
+    failure_code: known ? (rail_code as TransferFailureCode) : otherwise,
     rail_code,
     sequence: before.sequence + 1,
     completed_at: now,

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { type Bench, type BenchOptions, openBench, silent } from '../../../test/support/rail-bench.ts'
-import { roomFor } from '../../../test/support/take.ts'
+import { freeSlotsFor } from '../../../test/support/take.ts'
 import { until } from '../../../test/support/wait.ts'
 import { takeDue } from '../../db/due.ts'
 import type { ChainOrder, ChainRail } from '../../rails/chain/rail.ts'
@@ -170,7 +170,7 @@ test('the transfer that has been due longest is taken first, whenever it was cre
   const due = { table: 'transfers', columns: transferColumns, name: 'oldest due', followed: false } as const
   const taken: string[] = []
   for (const _ of transfers) {
-    const [row] = await takeDue<Transfer>(bench.world.db, due, 60_000, roomFor('transfers', 1))
+    const [row] = await takeDue<Transfer>(bench.world.db, due, 60_000, freeSlotsFor('transfers', 1))
     taken.push(row!.id)
   }
   expect(taken).toEqual(transfers.map(({ id }) => id).reverse())
@@ -184,7 +184,10 @@ test('the partner with fewer transfers under way goes first, however long the ot
   const late = await bench.transfer(await bench.customer({ USDT: 10n ** 12n }, other), { by: other })
   const due = { table: 'transfers', columns: transferColumns, name: 'fewest', followed: false } as const
   const running = [{ rail: 'tron', partner_id: bench.actor.partner_id, count: 1 }]
-  const [row] = await takeDue<Transfer>(bench.world.db, due, 60_000, { ...roomFor('transfers', 1), running })
+  const [row] = await takeDue<Transfer>(bench.world.db, due, 60_000, {
+    ...freeSlotsFor('transfers', 1),
+    running,
+  })
   expect(row!.id).toBe(late.id)
 })
 

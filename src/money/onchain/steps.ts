@@ -7,13 +7,13 @@ import { recordContradiction } from '../../records/desk/contradictions.ts'
 import { isHeld } from '../../records/desk/holds.ts'
 import { reportInvalidAnswer } from '../../records/desk/invalid-answers.ts'
 import { endFollowUp, type FollowUp } from '../../records/desk/resolutions.ts'
-import { type Heard, noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
+import { type AnswerSummary, noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
-import { orderOf, signedOf } from './order.ts'
-import { lookAgainAfter } from './pace.ts'
-import { intendBroadcast, type Step, stepTransfer } from './settle.ts'
-import { isDoubleTxHash, isFinal, type Transfer, transferById } from './store.ts'
+import { chainOrderOf, signedOf } from './order.ts'
+import { pollAgainAfter } from './pace.ts'
+import { intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
+import { isDoubleTxHash, isFinalTransfer, type Transfer, transferById } from './store.ts'
 
 /** What a worker does with a transfer that it has taken: it signs once and always broadcasts the same bytes (contract §9). */
 export type TransferSteps = {
@@ -50,7 +50,7 @@ const noting = (chain: ChainRail, steps: StepRecorder): ChainRail => ({
   feeInputs: (network) => chain.feeInputs(network),
   async prepare(order, signal) {
     const prepared = await chain.prepare(order, signal)
-    if (prepared.kind === 'refused') steps.begin(order.id, 'asked')(heardOf(prepared))
+    if (prepared.kind === 'refused') steps.begin(order.id, 'asked')(summarizeAnswer(prepared))
     return prepared
   },
   broadcast: (order, signed, signal) =>
@@ -60,20 +60,20 @@ const noting = (chain: ChainRail, steps: StepRecorder): ChainRail => ({
 })
 
 async function noted<Answer extends Broadcast | ChainStatus>(
-  heard: (heard: Heard) => void,
+  recordAnswer: (heard: AnswerSummary) => void,
   asked: Promise<Answer>,
 ): Promise<Answer> {
   try {
     const answer = await asked
-    heard(heardOf(answer))
+    recordAnswer(summarizeAnswer(answer))
     return answer
   } catch (error) {
-    heard(heardOf({ kind: 'unknown' }))
+    recordAnswer(summarizeAnswer({ kind: 'unknown' }))
     throw error
   }
 }
 
-function heardOf(answer: Broadcast | ChainStatus | Prepared): Heard {
+function summarizeAnswer(answer: Broadcast | ChainStatus | Prepared): AnswerSummary {
   switch (answer.kind) {
     case 'unknown':
       return { heard: 'unknown', said: null }
@@ -91,10 +91,10 @@ function heardOf(answer: Broadcast | ChainStatus | Prepared): Heard {
 const later = (world: World, transfer: Transfer, ms: number) =>
   retryAfter(world.db, 'transfers', transfer, ms)
 
-const lookAgain = (world: World, transfer: Transfer) =>
-  later(world, transfer, lookAgainAfter(transfer.network, world.clock.now() - transfer.created_at.getTime()))
+const pollLater = (world: World, transfer: Transfer) =>
+  later(world, transfer, pollAgainAfter(transfer.network, world.clock.now() - transfer.created_at.getTime()))
 
-async function step(world: World, transfer: Transfer, taken: Step): Promise<Transfer> {
+async function step(world: World, transfer: Transfer, taken: TransferStep): Promise<Transfer> {
   const stepped = await world
     .commit(stepTransfer(world, transfer, taken, { by: 'rail' }))
     .catch((error: unknown) => refuseDouble(world, transfer, taken, error))
@@ -102,7 +102,12 @@ async function step(world: World, transfer: Transfer, taken: Step): Promise<Tran
 }
 
 /** The signer returned the transaction hash of another transfer: broadcast nothing, and record an exception. */
-async function refuseDouble(world: World, object: Transfer, said: Step, error: unknown): Promise<never> {
+async function refuseDouble(
+  world: World,
+  object: Transfer,
+  said: TransferStep,
+  error: unknown,
+): Promise<never> {
   const problem = 'another transfer has this tx_hash'
   if (isDoubleTxHash(error)) await recordContradiction(world, { rail: object.network, object, said, problem })
   throw error
@@ -115,14 +120,14 @@ async function carry(world: World, transfer: Transfer): Promise<void> {
 }
 
 async function sign(world: World, transfer: Transfer): Promise<void> {
-  const prepared = await world.chain.prepare(orderOf(transfer))
+  const prepared = await world.chain.prepare(chainOrderOf(transfer))
   if (prepared.kind === 'later')
     return later(world, transfer, Math.max(SOONEST_MS, prepared.at.getTime() - world.clock.now()))
   if (prepared.kind === 'refused') return void (await step(world, transfer, prepared))
   crashPoint('after_sign')
   const signed = await step(world, transfer, prepared)
   // A proposal holds the transfer by now: the signature was discarded, and nobody outside has seen it.
-  if (signed.tx_hash === null && !isFinal(signed)) return later(world, transfer, RETRY_MS)
+  if (signed.tx_hash === null && !isFinalTransfer(signed)) return later(world, transfer, RETRY_MS)
   // Another node may have broadcast or ended the transfer meanwhile.
   if (signed.status === 'pending') await broadcast(world, { ...signed, attempts: transfer.attempts })
 }
@@ -130,24 +135,24 @@ async function sign(world: World, transfer: Transfer): Promise<void> {
 async function broadcast(world: World, transfer: Transfer): Promise<void> {
   crashPoint('before_broadcast')
   if (!(await mayBroadcast(world, transfer))) return later(world, transfer, RETRY_MS)
-  const { kind } = await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
+  const { kind } = await world.chain.broadcast(chainOrderOf(transfer), signedOf(transfer))
   crashPoint('after_broadcast')
   if (kind === 'unknown') return later(world, transfer, RETRY_MS)
   await step(world, transfer, { kind: 'broadcast' })
-  await lookAgain(world, transfer)
+  await pollLater(world, transfer)
 }
 
 /** Through the ledger, so that the stored bytes are durable, on the standby too, before they are broadcast. */
 const mayBroadcast = (world: World, transfer: Transfer) => world.commit(intendBroadcast(transfer))
 
 async function follow(world: World, transfer: Transfer): Promise<void> {
-  const status = await world.chain.status(orderOf(transfer), signedOf(transfer))
+  const status = await world.chain.status(chainOrderOf(transfer), signedOf(transfer))
   if (status.kind === 'confirmed' || status.kind === 'failed')
     return void (await step(world, transfer, status))
   // Dropped from the mempool, or removed by a reorg: broadcast the same bytes again, never others.
   if (status.kind === 'absent' && (await mayBroadcast(world, transfer)))
-    await world.chain.broadcast(orderOf(transfer), signedOf(transfer))
-  await lookAgain(world, transfer)
+    await world.chain.broadcast(chainOrderOf(transfer), signedOf(transfer))
+  await pollLater(world, transfer)
 }
 
 /** Checks whether the chain confirms what an operator decided. */
@@ -155,7 +160,7 @@ async function compare(world: World, log: Logger, { resource_id }: FollowUp): Pr
   const transfer = await transferById(world.db, resource_id)
   if (!transfer || transfer.tx_hash === null) return
   const status = await world.chain
-    .status(orderOf(transfer), signedOf(transfer))
+    .status(chainOrderOf(transfer), signedOf(transfer))
     .catch(async (error: unknown) => {
       if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
       throw error

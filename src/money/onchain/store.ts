@@ -3,12 +3,19 @@ import { rowsById } from '../../db/batched.ts'
 import { columnsOf } from '../../db/columns.ts'
 import { queueOf } from '../../db/due.ts'
 import { isUniqueViolation } from '../../db/failure.ts'
-import { COUNTED, type Filters, type ListSource, narrowly, ofCustomer, type Param } from '../../db/newest.ts'
+import {
+  COUNT_MAX,
+  type Filters,
+  type ListSource,
+  narrowly,
+  ofCustomer,
+  type Param,
+} from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { onceChecks } from '../../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
-import { endTime, isoTime, toldCheck } from '../../records/events/store.ts'
+import { endTime, isoTime, missingEventCheck } from '../../records/events/store.ts'
 import { isWaiting, type Unanswered } from '../../records/steps/store.ts'
 import { type Network, networkNames, networks } from './address.ts'
 import { patience_ms } from './pace.ts'
@@ -43,7 +50,7 @@ export type Transfer = {
   readonly request_id: string | null
 }
 
-export const isFinal = ({ status }: Pick<Transfer, 'status'>): boolean =>
+export const isFinalTransfer = ({ status }: Pick<Transfer, 'status'>): boolean =>
   status === 'confirmed' || status === 'failed'
 
 export const transferColumns = columnsOf('transfers')
@@ -183,7 +190,7 @@ export async function countOpenTransfers(
   { partner_id, silent_since }: { partner_id: string; silent_since: Date },
 ): Promise<{ open: number; silent: number }> {
   const counted = (followed: string) => `(SELECT t.id, t.status, t.network, t.created_at FROM (
-    SELECT id FROM open_transfers WHERE partner_id = $1 AND ${followed} ORDER BY created_at, id LIMIT ${COUNTED}) AS q JOIN transfers t USING (id))`
+    SELECT id FROM open_transfers WHERE partner_id = $1 AND ${followed} ORDER BY created_at, id LIMIT ${COUNT_MAX}) AS q JOIN transfers t USING (id))`
   const { rows } = await db.query({
     name: 'count open transfers of partner',
     text: `SELECT count(*)::integer AS open,
@@ -195,7 +202,7 @@ export async function countOpenTransfers(
 }
 
 /** Whether a transfer has been processing for longer than its network may need. */
-export const isLate = (
+export const isLateTransfer = (
   { status, network, created_at }: Pick<Transfer, 'status' | 'network' | 'created_at'>,
   silent_since: Date,
 ): boolean => status === 'processing' && created_at.getTime() < silent_since.getTime() - patience_ms[network]
@@ -308,11 +315,11 @@ export const transferChecks: readonly Check[] = [
     statuses: ['pending'],
     answered: 'at once',
   }),
-  toldCheck({
+  missingEventCheck({
     name: 'every transfer was told at each of its states, as it is',
     prefix: 'tr',
     table: 'transfers',
-    told: (
+    expected: (
       within,
     ) => `SELECT t.id AS object_id, v.sequence, 'onchain.transfer.' || v.type AS type, t.partner_id, v.at AS created_at, v.since,
         ARRAY[t.id, t.customer_id, t.asset, t.network, (t.amount_net::numeric + t.fee)::text, t.amount_net::text, t.fee::text, v.status,

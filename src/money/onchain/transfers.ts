@@ -38,7 +38,7 @@ export type TransferOrder = Pick<
 export const findTransfer = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Transfer> =>
   findOwned('transfer', { id, partner_id }, () => selectTransfer(world.db, { id, partner_id }))
 
-export const OPERATION = 'onchain.transfer'
+export const TRANSFER_OPERATION = 'onchain.transfer'
 
 /** Refuses a network that does not carry the asset, and an address that cannot be paid there. */
 export function readDestination(

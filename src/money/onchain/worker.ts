@@ -13,8 +13,8 @@ import { type Transfer, transferColumns } from './store.ts'
  * Brings accepted transfers to their end: signs once, stores the bytes, broadcasts them until the network knows them, and waits
  * for confirmations. After a crash the worker goes on with the stored bytes.
  */
-const REST = { least_ms: 250, most_ms: 5000 }
-const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
+const POLL_INTERVAL = { least_ms: 250, most_ms: 5000 }
+const FOLLOW_UP_POLL_INTERVAL = { least_ms: 2000, most_ms: 16_000 }
 /** Concurrent transfers per kind of work and network, on one node. */
 const SLOTS = { per_rail: 40, per_partner: 32 }
 
@@ -41,10 +41,10 @@ export function openTransferWorker(
     openWorker({
       ...common,
       name: due.name,
-      rest: REST,
+      poll_interval: POLL_INTERVAL,
       rails: networkNames,
-      placeOf: ({ network, partner_id }) => ({ rail: network, partner_id }),
-      take: (room) => takeDue<Transfer>(world.db, due, world.lease_ms, room),
+      slotOf: ({ network, partner_id }) => ({ rail: network, partner_id }),
+      take: (free) => takeDue<Transfer>(world.db, due, world.lease_ms, free),
       work: carry,
     })
   const workers = [
@@ -53,9 +53,9 @@ export function openTransferWorker(
     openWorker({
       ...common,
       name: 'resolved transfers',
-      rest: FOLLOW_UP_REST,
+      poll_interval: FOLLOW_UP_POLL_INTERVAL,
       rails: [RESOLVED],
-      placeOf: ({ resource_id }) => ({ rail: RESOLVED, partner_id: resource_id }),
+      slotOf: ({ resource_id }) => ({ rail: RESOLVED, partner_id: resource_id }),
       take: ({ rails }) => takeFollowUps(world.db, 'transfer', rails[0]!.free),
       work: compare,
     }),

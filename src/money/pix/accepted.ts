@@ -2,7 +2,7 @@ import { type Command, type Decision, writeTo } from '../../ledger/command.ts'
 import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { RAIL } from './settle.ts'
-import { acceptedPayouts, isFinal, type Payout, payoutRows } from './store.ts'
+import { acceptedPayouts, isFinalPayout, type Payout, payoutRows } from './store.ts'
 
 /**
  * Stores that the rail has the payout. From then on the rail's answer `absent` is an alarm: the payout is neither sent again
@@ -13,7 +13,7 @@ export const noteAccepted = ({ id, partner_id }: Payout): Command<void> => ({
   locks: { rows: [{ source: payoutRows, id }] },
   decide(held): Decision<void> {
     const row = held.row(payoutRows, id)
-    if (!row || isFinal(row) || row.accepted_at !== null) return { result: undefined }
+    if (!row || isFinalPayout(row) || row.accepted_at !== null) return { result: undefined }
     return { writes: [writeTo(acceptedPayouts, { id, accepted_at: held.now })], result: undefined }
   },
 })

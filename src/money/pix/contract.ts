@@ -2,8 +2,8 @@ import { Type as T } from 'typebox'
 import { DOCUMENT_PATTERN, MASKED_PATTERN, maskDocument } from '../../core/document.ts'
 import { assets } from '../../core/money.ts'
 import { DryRun, dryRunQuery } from '../../http/dry-run.ts'
-import { endedAt, renderFailure } from '../../http/ending.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
+import { endedAt, renderFailure } from '../../http/order-end.ts'
 import {
   Amount,
   Fields,
@@ -18,7 +18,7 @@ import {
   timeQuery,
   Units,
 } from '../../http/schema.ts'
-import { failureCodes, failureMessages } from './failures.ts'
+import { failureCodes, payoutFailureMessages } from './failures.ts'
 import { PIX_KEY_MAX, PIX_KEY_PATTERN } from './key.ts'
 import type { Counterparty, Payout } from './store.ts'
 
@@ -130,7 +130,7 @@ const Failure = T.Union(
         examples: [
           {
             code: 'recipient_account_invalid',
-            message: failureMessages.recipient_account_invalid,
+            message: payoutFailureMessages.recipient_account_invalid,
             rail_code: 'AC03',
           },
         ],
@@ -192,7 +192,7 @@ export const renderPayout = (payout: Payout) => ({
   counterparty: renderCounterparty(payout.counterparty),
   ...(payout.description === null ? {} : { description: payout.description }),
   end_to_end_id: payout.end_to_end_id,
-  failure: renderFailure(payout, failureMessages),
+  failure: renderFailure(payout, payoutFailureMessages),
   idempotency_key: payout.idempotency_key,
   created_at: payout.created_at.toISOString(),
   ...endedAt(payout),

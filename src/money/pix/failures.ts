@@ -1,5 +1,5 @@
 /** Failure codes of payouts with their messages for partners, and below their mapping from the codes of the Pix network. */
-export const failureMessages = {
+export const payoutFailureMessages = {
   recipient_account_invalid: 'The recipient’s account or branch does not exist.',
   recipient_account_blocked: 'The recipient’s account is blocked.',
   recipient_account_closed: 'The recipient’s account is closed.',
@@ -14,10 +14,10 @@ export const failureMessages = {
   resolved_by_operator: 'The operator established that the payment was not made.',
 } as const
 
-export type FailureCode = keyof typeof failureMessages
-export const failureCodes = Object.keys(failureMessages) as FailureCode[]
+export type PayoutFailureCode = keyof typeof payoutFailureMessages
+export const failureCodes = Object.keys(payoutFailureMessages) as PayoutFailureCode[]
 
-const byRailCode: Readonly<Record<string, FailureCode>> = {
+const byRailCode: Readonly<Record<string, PayoutFailureCode>> = {
   AC03: 'recipient_account_invalid',
   AC14: 'recipient_account_invalid',
   RC10: 'recipient_account_invalid',
@@ -42,4 +42,4 @@ const byRailCode: Readonly<Record<string, FailureCode>> = {
 }
 
 /** The payout also keeps the network's own code, as `rail_code`. */
-export const failureOf = (rail_code: string): FailureCode => byRailCode[rail_code] ?? 'provider_error'
+export const failureOf = (rail_code: string): PayoutFailureCode => byRailCode[rail_code] ?? 'provider_error'

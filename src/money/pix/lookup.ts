@@ -1,7 +1,7 @@
 import type { PartnerActor } from '../../core/actor.ts'
 import { refuse } from '../../core/errors.ts'
 import { findCustomer } from '../../parties/customers/customers.ts'
-import type { Holder } from '../../rails/pix/rail.ts'
+import type { AccountHolder } from '../../rails/pix/rail.ts'
 import type { World } from '../../world.ts'
 import { isAllowed } from './payouts.ts'
 
@@ -12,7 +12,7 @@ export async function lookUpKey(
   world: World,
   actor: PartnerActor,
   { pix_key, customer_id }: KeyLookup,
-): Promise<{ holder: Holder; payable: boolean | undefined }> {
+): Promise<{ holder: AccountHolder; payable: boolean | undefined }> {
   const customer =
     customer_id === undefined
       ? undefined

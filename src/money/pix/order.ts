@@ -3,7 +3,7 @@ import type { PixOrder } from '../../rails/pix/rail.ts'
 import type { Payout } from './store.ts'
 
 /** The payout as the rail gets it. Only `attempt` and `accepted` differ between tries. */
-export function orderOf(payout: Payout): PixOrder {
+export function pixOrderOf(payout: Payout): PixOrder {
   const { name, document } = payout.counterparty
   const to = payout.counterparty
   return {

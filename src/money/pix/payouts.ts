@@ -15,12 +15,12 @@ import {
   type Tried,
   tryOnce,
 } from '../../ledger/once.ts'
+import { readClaimAndCustomer } from '../../parties/customers/claim-and-customer.ts'
 import { activeCustomer } from '../../parties/customers/customers.ts'
-import { look } from '../../parties/customers/look.ts'
 import { customerById, customerRows, type OrderingCustomer } from '../../parties/customers/store.ts'
 import { onBehalfOf } from '../../parties/keys/keys.ts'
 import { keyInForce } from '../../parties/keys/store.ts'
-import type { Holder } from '../../rails/pix/rail.ts'
+import type { AccountHolder } from '../../rails/pix/rail.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
@@ -60,7 +60,7 @@ export const findPayout = (world: World, { partner_id }: AnyoneOfPartner, id: st
 export async function findCounterparty(
   world: World,
   order: PayoutOrder,
-  customer: Holder,
+  customer: AccountHolder,
 ): Promise<Counterparty | undefined> {
   if ('bank_account' in order.to) {
     await world.pix.ready()
@@ -97,7 +97,7 @@ export async function createPayout(
 ): Promise<Responded> {
   const { partner_id } = actor
   const { claim, order } = request
-  const seen = await look(world.db, { claim, customer_id: order.customer_id })
+  const seen = await readClaimAndCustomer(world.db, { claim, customer_id: order.customer_id })
   const record = await confirmRecord(world, partner_id, claim, seen?.record)
   if (record) return { response: await responseUnder(world, worker, record), replayed: true }
   const { command, payable } = await preparePayout(world, actor, request, async () => seen?.customer)

@@ -10,14 +10,14 @@ import {
   recordOfPayout,
   type Settled,
 } from './settle.ts'
-import { isFinal, type Payout } from './store.ts'
+import { isFinalPayout, type Payout } from './store.ts'
 
 /** What an operator established outside the service. `completed` is allowed at any time. */
 export type Established =
   | { readonly outcome: 'completed'; readonly end_to_end_id: string }
   | { readonly outcome: 'failed'; readonly despite_acceptance: boolean }
 
-export type Resolved = Settled | { readonly sending_until: Date } | { readonly accepted_at: Date }
+export type ResolvedPayout = Settled | { readonly sending_until: Date } | { readonly accepted_at: Date }
 
 /**
  * Resolves a payout by hand. Returning the money (`failed`) is refused while a worker may be sending, because a worker sends
@@ -25,12 +25,12 @@ export type Resolved = Settled | { readonly sending_until: Date } | { readonly a
  * `despite_acceptance` is set. Both are judged under the payout's lock, which a worker must hold before it sends or stores an
  * acceptance.
  */
-export function resolvePayout(
+export function payoutResolution(
   world: World,
   payout: Payout,
   established: Established,
   by: Omit<Resolution, 'outcome'>,
-): Command<Resolved> {
+): Command<ResolvedPayout> {
   const { id } = payout
   const outcome: FinalOutcome =
     established.outcome === 'completed'
@@ -39,9 +39,9 @@ export function resolvePayout(
   return {
     partner_id: payout.partner_id,
     locks: { ...locksOfEnd(payout), reads: [{ source: sendRows, id }] },
-    decide(held): Decision<Resolved> {
+    decide(held): Decision<ResolvedPayout> {
       const before = heldPayout(held, payout)
-      if (isFinal(before)) {
+      if (isFinalPayout(before)) {
         const response = recordOfPayout(held, before)?.response ?? null
         return { result: { payout: before, response, changed: false } }
       }

@@ -3,11 +3,11 @@ import type { Command, Decision, IdempotencyRecord, StoredResponse } from '../..
 import { readRecord, recall } from '../../ledger/once.ts'
 import type { World } from '../../world.ts'
 import { claimOfPayout, recordOfPayout, responseWith, type Settled } from './settle.ts'
-import { isFinal, type Payout, payoutById, payoutRows } from './store.ts'
+import { isFinalPayout, type Payout, payoutById, payoutRows } from './store.ts'
 import type { PayoutWorker } from './worker.ts'
 
 /** `settled` resolves when this process settles the payout. */
-export type Watch = { readonly settled: Promise<Settled>; stop(): void }
+export type PayoutWatch = { readonly settled: Promise<Settled>; stop(): void }
 
 export type Fixed = { readonly response: StoredResponse } | { readonly left_ms: number }
 
@@ -24,7 +24,7 @@ export function fixResponse(world: World, payout: Payout): Command<Fixed> {
       if (left_ms > 0) return { result: { left_ms } }
       const response = responseWith(row)
       // A final state is not stored: it never changes. Nor is a state if the idempotency key belongs to another payout by now.
-      const kept = record && !isFinal(row) ? { record: { ...record, response } } : {}
+      const kept = record && !isFinalPayout(row) ? { record: { ...record, response } } : {}
       return { ...kept, result: { response } }
     },
   }
@@ -48,7 +48,11 @@ const POLL_MS = 100
  * gets. Polling finds an end that another node recorded. The database decides how much time is left: this machine's clock
  * gives the first estimate, and a wrong one costs one more query.
  */
-export async function awaitResponse(world: World, payout: Payout, watch: Watch): Promise<StoredResponse> {
+export async function awaitResponse(
+  world: World,
+  payout: Payout,
+  watch: PayoutWatch,
+): Promise<StoredResponse> {
   const guess = payout.created_at.getTime() + world.pix_wait_ms - world.clock.now()
   let ends = performance.now() + Math.min(guess, world.pix_wait_ms)
   let settled: Promise<Settled | undefined> | undefined = watch.settled
@@ -65,12 +69,12 @@ export async function awaitResponse(world: World, payout: Payout, watch: Watch):
         if ('response' in fixed) return asKept(world, payout, fixed.response)
         ends = performance.now() + fixed.left_ms
       } else {
-        const told = (record: IdempotencyRecord | undefined) =>
+        const hasResponse = (record: IdempotencyRecord | undefined) =>
           record?.response && record.resource_id === payout.id
         const claim = claimOfPayout(payout)
-        if (!told(await readRecord(world.db, claim))) continue
+        if (!hasResponse(await readRecord(world.db, claim))) continue
         const record = await world.commit(recall(payout.partner_id, claim))
-        if (record?.response && told(record)) return record.response
+        if (record?.response && hasResponse(record)) return record.response
       }
     }
   } finally {

@@ -12,7 +12,7 @@ import * as contract from './contract.ts'
 import { parsePixKey } from './key.ts'
 import { lookUpKey } from './lookup.ts'
 import { createPayout, findPayout, type PayoutOrder, tryPayout } from './payouts.ts'
-import { OPERATION } from './settle.ts'
+import { PAYOUT_OPERATION } from './settle.ts'
 import { type Payout, payoutList } from './store.ts'
 import type { PayoutWorker } from './worker.ts'
 
@@ -21,7 +21,7 @@ const { renderCounterparty, renderPayout } = contract
 export const pixRoutes = (worker: PayoutWorker): Handler[] => [
   handle(contract.createPayout, async (call) => {
     const { world, actor, countLookup, query, body, bodyOf, request_id } = call
-    const claim = claimOf(actor.key_id, OPERATION, body)
+    const claim = claimOf(actor.key_id, PAYOUT_OPERATION, body)
     const request = { order: readOrder(body), claim, bodyOf, request_id }
     if (query.dry_run === 'true') {
       await countLookup()

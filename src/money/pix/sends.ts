@@ -2,7 +2,7 @@ import type { Db } from '../../db/pool.ts'
 import { type Command, type Decision, insertInto, keep, rowSource, writeTo } from '../../ledger/command.ts'
 import { type Hold, holdRows } from '../../records/desk/holds.ts'
 import type { World } from '../../world.ts'
-import { isFinal, type Payout, payoutById, payoutRows } from './store.ts'
+import { isFinalPayout, type Payout, payoutById, payoutRows } from './store.ts'
 
 /**
  * A repeated send is stored before it is made, in its own transaction, by the worker that holds the lease. So an operator who
@@ -54,7 +54,7 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
     },
     decide(held): Decision<Intent> {
       const row = held.row(payoutRows, id)
-      if (!row || isFinal(row) || row.attempts !== attempts) return { result: { kind: 'lost' } }
+      if (!row || isFinalPayout(row) || row.attempts !== attempts) return { result: { kind: 'lost' } }
       if (row.accepted_at !== null) return { result: { kind: 'desk', payout: row } }
       const now = held.now.getTime()
       const sent_at = held.row(sendRows, id)?.sent_at.getTime() ?? row.created_at.getTime() + FIRST_SEND_MS
@@ -87,7 +87,7 @@ export function mayBeSentUntil(world: World, row: Payout, last: LastSend | undef
 /** The same outside of a ledger command: the caller must hold the payout's row in `tx`. Undefined: no worker may be sending. */
 export async function sendingUntil(tx: Db, world: World, payout_id: string): Promise<Date | undefined> {
   const payout = await payoutById(tx, payout_id)
-  if (!payout || isFinal(payout)) return undefined
+  if (!payout || isFinalPayout(payout)) return undefined
   const { rows } = await tx.query(sendRows.sql, [[payout_id]])
   const until = mayBeSentUntil(world, payout, rows[0])
   const { rows: clock } = await tx.query('SELECT clock_timestamp() AS now')

@@ -21,7 +21,7 @@ import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { renderPayout } from './contract.ts'
 import { failureOf } from './failures.ts'
-import { isFinal, type Payout, payoutRows, settlePayouts } from './store.ts'
+import { isFinalPayout, type Payout, payoutRows, settlePayouts } from './store.ts'
 
 /**
  * The end of a payout. In one transaction its state becomes final and the money leaves transit: to the outside if it was paid,
@@ -33,10 +33,10 @@ export type FinalOutcome = Exclude<PixOutcome, { kind: 'unknown' | 'accepted' }>
  * The source of an outcome. A worker names its attempt: a refusal counts only if no other worker took the payout after it,
  * because a later attempt may have been paid. In the sandbox the caller may play the rail.
  */
-export type Teller = { readonly by: 'rail'; readonly attempt: number } | { readonly by: 'caller' }
+export type OutcomeSource = { readonly by: 'rail'; readonly attempt: number } | { readonly by: 'caller' }
 
 export const RAIL = 'pix'
-export const OPERATION = 'pix.payout'
+export const PAYOUT_OPERATION = 'pix.payout'
 
 export type Settled = {
   readonly payout: Payout
@@ -50,7 +50,7 @@ export const claimOfPayout = ({
   idempotency_key,
 }: Pick<Payout, 'api_key_id' | 'idempotency_key'>): Claim => ({
   scope: api_key_id,
-  operation: OPERATION,
+  operation: PAYOUT_OPERATION,
   key: idempotency_key,
   fingerprint: '',
 })
@@ -65,7 +65,7 @@ export function recordOfPayout(held: Held, payout: Payout): IdempotencyRecord | 
 export const responseWith = (
   payout: Payout,
   body: string = JSON.stringify(renderPayout(payout)),
-): StoredResponse => ({ status: 201, body, ...(isFinal(payout) ? { sequence: payout.sequence } : {}) })
+): StoredResponse => ({ status: 201, body, ...(isFinalPayout(payout) ? { sequence: payout.sequence } : {}) })
 
 /**
  * Locks for the end of a payout. The claim itself needs none: every command that stores a response under it before the end
@@ -87,7 +87,7 @@ export function settlePayout(
   world: World,
   payout: Payout,
   outcome: FinalOutcome,
-  teller: Teller,
+  source: OutcomeSource,
 ): Command<Settled> {
   return {
     partner_id: payout.partner_id,
@@ -99,14 +99,14 @@ export function settlePayout(
         response: recordOfPayout(held, before)?.response ?? null,
         changed: false,
       }
-      if (isFinal(before)) {
-        const contradicts = teller.by === 'rail' && !agrees(before, outcome)
+      if (isFinalPayout(before)) {
+        const contradicts = source.by === 'rail' && !agrees(before, outcome)
         return {
           writes: contradicts ? [contradiction(world, before, outcome, held.now)] : [],
           result: unchanged,
         }
       }
-      const late = teller.by === 'rail' && teller.attempt !== before.attempts
+      const late = source.by === 'rail' && source.attempt !== before.attempts
       if (late && outcome.kind === 'refused') return { result: unchanged }
       return endPayout(world, held, before, outcome)
     },
@@ -128,12 +128,12 @@ export function endPayout(
     sequence: before.sequence + 1,
     completed_at: held.now,
   }
-  const told = recordOfPayout(held, before)?.response
+  const stored = recordOfPayout(held, before)?.response
   // If the create call is still waiting, its response is this end. Otherwise `fixResponse` decides at the next request.
   const waiting = held.now.getTime() < before.created_at.getTime() + world.pix_wait_ms
   const object = renderPayout(after)
   const text = JSON.stringify(object)
-  const response = told ?? (waiting ? responseWith(after, text) : null)
+  const response = stored ?? (waiting ? responseWith(after, text) : null)
   const event = {
     partner_id: after.partner_id,
     type: `pix.payout.${after.status as 'completed' | 'failed'}`,

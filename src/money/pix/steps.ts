@@ -9,18 +9,18 @@ import { endFollowUp, type FollowUp } from '../../records/desk/resolutions.ts'
 import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import type { World } from '../../world.ts'
 import { noteAccepted, reportAbsent } from './accepted.ts'
-import { endedAtOnce, heardOf } from './exchanges.ts'
-import { orderOf } from './order.ts'
+import { endedAtOnce, summarizeAnswer } from './exchanges.ts'
+import { pixOrderOf } from './order.ts'
 import { askAgainAfter } from './pace.ts'
 import { FIRST_SEND_MS, intendSend } from './sends.ts'
 import { type FinalOutcome, RAIL, type Settled, settlePayout } from './settle.ts'
-import { isDoubleEndToEndId, isFinal, type Payout, payoutById } from './store.ts'
+import { isDoubleEndToEndId, isFinalPayout, type Payout, payoutById } from './store.ts'
 
 /** What a worker does with a payout that it has taken. An unknown outcome is never failed (contract §8). */
 export type PayoutSteps = {
   /** First send. The lease ends at `ends`, on this process's monotonic clock. */
   send(payout: Payout, ends: number): Promise<Settled | undefined>
-  lookAfter(payout: Payout): Promise<void>
+  queryThenSend(payout: Payout): Promise<void>
   compare(followed: FollowUp): Promise<void>
 }
 
@@ -30,33 +30,37 @@ const HELD_MS = 5000
 export function payoutSteps(
   world: World,
   log: Logger,
-  tell: (settled: Settled) => void,
+  onFinal: (settled: Settled) => void,
   steps: StepRecorder = noSteps,
 ): PayoutSteps {
-  const at: Hands = { world, log, tell, steps }
+  const at: StepContext = { world, log, onFinal, steps }
   return {
     send: (payout, ends) => sendFirst(at, payout, ends),
-    lookAfter: (payout) => lookAfter(at, payout),
+    queryThenSend: (payout) => queryThenSend(at, payout),
     compare: (followed) => compare(at, followed),
   }
 }
 
 /** What every step needs. */
-type Hands = {
+type StepContext = {
   readonly world: World
   readonly log: Logger
   /** Called for every payout that is final. */
-  readonly tell: (settled: Settled) => void
+  readonly onFinal: (settled: Settled) => void
   /** Records the exchanges with the rail, for the console. */
   readonly steps: StepRecorder
 }
 
-async function settle({ world, tell }: Hands, payout: Payout, outcome: FinalOutcome): Promise<Settled> {
+async function settle(
+  { world, onFinal }: StepContext,
+  payout: Payout,
+  outcome: FinalOutcome,
+): Promise<Settled> {
   crashPoint('before_settle')
   const settled = await world
     .commit(settlePayout(world, payout, outcome, { by: 'rail', attempt: payout.attempts }))
     .catch((error: unknown) => refuseDouble(world, payout, outcome, error))
-  if (isFinal(settled.payout)) tell(settled)
+  if (isFinalPayout(settled.payout)) onFinal(settled)
   return settled
 }
 
@@ -75,7 +79,11 @@ async function refuseDouble(
 const later = (world: World, payout: Payout, ms: number) => retryAfter(world.db, 'payouts', payout, ms)
 
 /** Settles a final outcome. For any other the payout stays open, and the next status query is scheduled. */
-async function hear(at: Hands, payout: Payout, outcome: PixOutcome): Promise<Settled | undefined> {
+async function settleOrPollLater(
+  at: StepContext,
+  payout: Payout,
+  outcome: PixOutcome,
+): Promise<Settled | undefined> {
   if (outcome.kind !== 'unknown' && outcome.kind !== 'accepted') return settle(at, payout, outcome)
   if (outcome.kind === 'accepted' && payout.accepted_at === null) await at.world.commit(noteAccepted(payout))
   await askLater(at.world, payout, outcome.ask_at)
@@ -92,7 +100,7 @@ function askLater(world: World, payout: Payout, ask_at?: Date): Promise<void> {
 }
 
 /** Every send is committed before it is made: by the acceptance, if it follows at once, otherwise by a command of its own. */
-async function sendFirst(at: Hands, payout: Payout, ends: number): Promise<Settled | undefined> {
+async function sendFirst(at: StepContext, payout: Payout, ends: number): Promise<Settled | undefined> {
   const { world } = at
   const since = performance.now()
   const waited = Math.max(since - (ends - world.lease_ms), world.clock.now() - payout.created_at.getTime())
@@ -102,38 +110,38 @@ async function sendFirst(at: Hands, payout: Payout, ends: number): Promise<Settl
 }
 
 /** Sends only if the call ends within the lease: the next holder of the lease relies on it. */
-async function send(at: Hands, payout: Payout, ends: number): Promise<Settled | undefined> {
+async function send(at: StepContext, payout: Payout, ends: number): Promise<Settled | undefined> {
   const { world, steps } = at
   crashPoint('before_send')
   if (performance.now() + world.rail_timeout_ms > ends) return undefined
   // The monotonic clock stands still while a machine is suspended, so the wall clock is checked too.
   if (world.clock.now() + world.rail_timeout_ms > payout.next_attempt_at.getTime()) return undefined
-  const heard = steps.begin(payout.id, 'sent')
-  const outcome = await world.pix.send(orderOf(payout)).catch(unknown(at, payout))
+  const recordAnswer = steps.begin(payout.id, 'sent')
+  const outcome = await world.pix.send(pixOrderOf(payout)).catch(unknown(at, payout))
   crashPoint('after_send')
   let settled: Settled | undefined
   try {
-    settled = await hear(at, payout, outcome)
+    settled = await settleOrPollLater(at, payout, outcome)
   } finally {
     // Most payouts end with their first send: their row says it all, so no step is stored.
-    if (!settled?.changed || !endedAtOnce(settled.payout)) heard(heardOf(outcome))
+    if (!settled?.changed || !endedAtOnce(settled.payout)) recordAnswer(summarizeAnswer(outcome))
   }
   return settled
 }
 
-async function ask(at: Hands, payout: Payout): Promise<PixStatus> {
+async function ask(at: StepContext, payout: Payout): Promise<PixStatus> {
   const { world, steps } = at
-  const heard = steps.begin(payout.id, 'asked')
-  const status: PixStatus = await world.pix.status(orderOf(payout)).catch(unknown(at, payout))
-  heard(heardOf(status))
+  const recordAnswer = steps.begin(payout.id, 'asked')
+  const status: PixStatus = await world.pix.status(pixOrderOf(payout)).catch(unknown(at, payout))
+  recordAnswer(summarizeAnswer(status))
   return status
 }
 
 /** Asks for the status first: sending first could pay twice. */
-async function lookAfter(at: Hands, payout: Payout): Promise<void> {
+async function queryThenSend(at: StepContext, payout: Payout): Promise<void> {
   const { world } = at
   const status = await ask(at, payout)
-  if (status.kind !== 'absent') return void (await hear(at, payout, status))
+  if (status.kind !== 'absent') return void (await settleOrPollLater(at, payout, status))
   const since = performance.now()
   const intent = await world.commit(intendSend(world, payout))
   switch (intent.kind) {
@@ -150,7 +158,7 @@ async function lookAfter(at: Hands, payout: Payout): Promise<void> {
 }
 
 /** Checks whether the rail confirms what an operator decided. */
-async function compare(at: Hands, { resource_id }: FollowUp): Promise<void> {
+async function compare(at: StepContext, { resource_id }: FollowUp): Promise<void> {
   const { world } = at
   const payout = await payoutById(world.db, resource_id)
   if (!payout) return
@@ -164,7 +172,7 @@ async function compare(at: Hands, { resource_id }: FollowUp): Promise<void> {
 }
 
 const unknown =
-  ({ world, log }: Hands, payout: Payout) =>
+  ({ world, log }: StepContext, payout: Payout) =>
   async (error: unknown): Promise<{ kind: 'unknown'; ask_at?: Date }> => {
     log.warn(
       { err: error, payout_id: payout.id },

@@ -1,13 +1,13 @@
 import { columnsOf } from '../../db/columns.ts'
 import { queueOf } from '../../db/due.ts'
 import { isUniqueViolation } from '../../db/failure.ts'
-import { COUNTED, type ListSource, narrowly, ofCustomer, type Param } from '../../db/newest.ts'
+import { COUNT_MAX, type ListSource, narrowly, ofCustomer, type Param } from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { onceChecks } from '../../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
 import type { BankAccount } from '../../rails/pix/rail.ts'
-import { endTime, isoTime, toldCheck } from '../../records/events/store.ts'
+import { endTime, isoTime, missingEventCheck } from '../../records/events/store.ts'
 import { isWaiting, type Unanswered } from '../../records/steps/store.ts'
 
 /** The recipient, as the DICT or the caller named it. Only here is the document stored unmasked. */
@@ -44,7 +44,7 @@ export type Payout = {
   readonly accepted_at: Date | null
 }
 
-export const isFinal = ({ status }: Pick<Payout, 'status'>): boolean =>
+export const isFinalPayout = ({ status }: Pick<Payout, 'status'>): boolean =>
   status === 'completed' || status === 'failed'
 
 export const payoutColumns = columnsOf('payouts')
@@ -195,9 +195,9 @@ export async function countOpenPayouts(
     name: 'count open payouts of partner',
     text: `SELECT count(*)::integer AS open,
         count(*) FILTER (WHERE status = 'processing' AND created_at < $2 AND NOT ${isWaiting('o.id')})::integer AS silent FROM (
-        (SELECT id, status, created_at FROM open_payouts WHERE partner_id = $1 AND NOT followed ORDER BY created_at, id LIMIT ${COUNTED})
+        (SELECT id, status, created_at FROM open_payouts WHERE partner_id = $1 AND NOT followed ORDER BY created_at, id LIMIT ${COUNT_MAX})
         UNION ALL
-        (SELECT id, status, created_at FROM open_payouts WHERE partner_id = $1 AND followed ORDER BY created_at, id LIMIT ${COUNTED})
+        (SELECT id, status, created_at FROM open_payouts WHERE partner_id = $1 AND followed ORDER BY created_at, id LIMIT ${COUNT_MAX})
       ) AS o`,
     values: [partner_id, silent_since],
   })
@@ -205,8 +205,10 @@ export async function countOpenPayouts(
 }
 
 /** Whether a payout has been processing since before `silent_since`. */
-export const isLate = ({ status, created_at }: Pick<Payout, 'status' | 'created_at'>, silent_since: Date) =>
-  status === 'processing' && created_at < silent_since
+export const isLatePayout = (
+  { status, created_at }: Pick<Payout, 'status' | 'created_at'>,
+  silent_since: Date,
+) => status === 'processing' && created_at < silent_since
 
 /** Movements of a payout: accepted, then completed or returned. */
 export const payoutTemplate: Template = {
@@ -317,11 +319,11 @@ export const payoutChecks: readonly Check[] = [
     statuses: ['pending', 'processing'],
     answered: 'later',
   }),
-  toldCheck({
+  missingEventCheck({
     name: 'every payout was told at each of its states, as it is',
     prefix: 'po',
     table: 'payouts',
-    told: (
+    expected: (
       within,
     ) => `SELECT p.id AS object_id, v.sequence, 'pix.payout.' || v.type AS type, p.partner_id, v.at AS created_at, v.at AS since,
         ARRAY[p.id, p.customer_id, p.amount::text, p.fee::text, v.status, p.description, p.idempotency_key, ${isoTime('p.created_at')},

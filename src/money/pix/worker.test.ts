@@ -17,7 +17,7 @@ import type { PixRail, PixStatus } from '../../rails/pix/rail.ts'
 import { simulatedPix } from '../../rails/pix/simulated.ts'
 import { takeFollowUps } from '../../records/desk/resolutions.ts'
 import { exceptionsAbout, openExceptions } from '../../records/exceptions/store.ts'
-import { orderOf } from './order.ts'
+import { pixOrderOf } from './order.ts'
 import { awaitResponse, fixResponse } from './responses.ts'
 import { intendSend } from './sends.ts'
 import { settlePayout } from './settle.ts'
@@ -540,13 +540,13 @@ test.each([
 test('the sandbox rail knows the payouts it accepted, also on another node or after a restart', async () => {
   const { payout, world } = await open({})
   const slow = { ...payout.counterparty, type: 'pix_key', pix_key: 'slow@sandbox.test' } as const
-  const order = orderOf({ ...payout, counterparty: slow })
+  const order = pixOrderOf({ ...payout, counterparty: slow })
   const [one, other] = [0, 0].map(() =>
     simulatedPix({ clock: world.clock, journal: openJournal(undefined) }),
   ) as [PixRail, PixRail]
   expect(await one.send(order)).toEqual({ kind: 'accepted' })
   expect(await other.status(order)).toEqual({ kind: 'absent' })
-  const accepted = orderOf({ ...payout, counterparty: slow, accepted_at: payout.created_at })
+  const accepted = pixOrderOf({ ...payout, counterparty: slow, accepted_at: payout.created_at })
   expect((await other.status(accepted)).kind).toBe('accepted')
 })
 

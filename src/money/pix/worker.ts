@@ -5,7 +5,7 @@ import { openWorker } from '../../db/worker.ts'
 import { takeFollowUps } from '../../records/desk/resolutions.ts'
 import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import type { World } from '../../world.ts'
-import type { Watch } from './responses.ts'
+import type { PayoutWatch } from './responses.ts'
 import { RAIL, type Settled } from './settle.ts'
 import { payoutSteps } from './steps.ts'
 import { type Payout, payoutColumns } from './store.ts'
@@ -22,12 +22,12 @@ export type PayoutWorker = {
    */
   send(payout: Payout, since: number): Promise<Settled | undefined>
   /** Waits for this process to settle the payout. The caller must stop the watch. */
-  watch(payout_id: string): Watch
+  watch(payout_id: string): PayoutWatch
   stop(): Promise<void>
 }
 
-const REST = { least_ms: 500, most_ms: 5000 }
-const FOLLOW_UP_REST = { least_ms: 2000, most_ms: 16_000 }
+const POLL_INTERVAL = { least_ms: 500, most_ms: 5000 }
+const FOLLOW_UP_POLL_INTERVAL = { least_ms: 2000, most_ms: 16_000 }
 /** Concurrent payouts per kind of work, on one node. */
 const SLOTS = { per_rail: 40, per_partner: 32 }
 
@@ -47,17 +47,17 @@ export function openPayoutWorker(
   }: { readonly follows?: boolean; readonly steps?: StepRecorder; readonly activity?: Activity } = {},
 ): PayoutWorker {
   const watches = openWatches()
-  const { send, lookAfter, compare } = payoutSteps(world, log, watches.tell, steps)
+  const { send, queryThenSend, compare } = payoutSteps(world, log, watches.notify, steps)
 
   const common = { log, activity, rails: [RAIL], slots: SLOTS, stop_ms: world.rail_timeout_ms }
   const follow = (due: Due) =>
     openWorker({
       ...common,
       name: due.name,
-      rest: REST,
-      placeOf: ({ partner_id }) => ({ rail: RAIL, partner_id }),
-      take: (room) => takeDue<Payout>(world.db, due, world.lease_ms, room),
-      work: lookAfter,
+      poll_interval: POLL_INTERVAL,
+      slotOf: ({ partner_id }) => ({ rail: RAIL, partner_id }),
+      take: (free) => takeDue<Payout>(world.db, due, world.lease_ms, free),
+      work: queryThenSend,
     })
   const openWorkers = () => [
     follow(left),
@@ -65,8 +65,8 @@ export function openPayoutWorker(
     openWorker({
       ...common,
       name: 'resolved payouts',
-      rest: FOLLOW_UP_REST,
-      placeOf: ({ resource_id }) => ({ rail: RAIL, partner_id: resource_id }),
+      poll_interval: FOLLOW_UP_POLL_INTERVAL,
+      slotOf: ({ resource_id }) => ({ rail: RAIL, partner_id: resource_id }),
       take: ({ rails }) => takeFollowUps(world.db, 'payout', rails[0]!.free),
       work: compare,
     }),
@@ -86,18 +86,18 @@ export function openPayoutWorker(
 function openWatches() {
   const waiting = new Map<string, Set<(settled: Settled) => void>>()
   return {
-    tell(settled: Settled): void {
-      for (const tell of waiting.get(settled.payout.id) ?? []) tell(settled)
+    notify(settled: Settled): void {
+      for (const resolve of waiting.get(settled.payout.id) ?? []) resolve(settled)
     },
-    watch(payout_id: string): Watch {
-      let tell: (settled: Settled) => void = () => {}
+    watch(payout_id: string): PayoutWatch {
+      let notify: (settled: Settled) => void = () => {}
       const settled = new Promise<Settled>((resolve) => {
-        tell = resolve
+        notify = resolve
       })
       const watchers = waiting.get(payout_id) ?? new Set()
-      waiting.set(payout_id, watchers.add(tell))
+      waiting.set(payout_id, watchers.add(notify))
       const stop = () => {
-        watchers.delete(tell)
+        watchers.delete(notify)
         if (watchers.size === 0) waiting.delete(payout_id)
       }
       return { settled, stop }

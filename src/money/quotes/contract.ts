@@ -96,11 +96,11 @@ export const QuoteObject = T.Object(
 )
 
 /** Failure codes of trades, with their messages for partners. */
-export const failureMessages = {
+export const tradeFailureMessages = {
   treasury_limit: 'The operator cannot take this position right now. Nothing moved; ask for a smaller quote.',
 } as const
 
-const failureCodes = Object.keys(failureMessages) as (keyof typeof failureMessages)[]
+const failureCodes = Object.keys(tradeFailureMessages) as (keyof typeof tradeFailureMessages)[]
 
 const TradeStatus = T.Enum(['completed', 'failed'], { description: 'A failed trade moved nothing' })
 
@@ -123,7 +123,7 @@ export const TradeObject = T.Object(
       [
         T.Object(
           { code: T.Enum(failureCodes), message: T.String() },
-          { examples: [{ code: 'treasury_limit', message: failureMessages.treasury_limit }] },
+          { examples: [{ code: 'treasury_limit', message: tradeFailureMessages.treasury_limit }] },
         ),
         T.Null(),
       ],
@@ -178,10 +178,10 @@ export const renderQuote = (quote: Quote, now: number) => ({
   created_at: quote.created_at.toISOString(),
 })
 
-export const renderFailure = ({ failure_code }: Trade) => {
+export const renderTradeFailure = ({ failure_code }: Trade) => {
   if (failure_code === null) return null
-  const code = failure_code as keyof typeof failureMessages
-  return { code, message: failureMessages[code] }
+  const code = failure_code as keyof typeof tradeFailureMessages
+  return { code, message: tradeFailureMessages[code] }
 }
 
 export const renderTrade = (trade: Trade) => ({
@@ -193,7 +193,7 @@ export const renderTrade = (trade: Trade) => ({
   executed_price: renderPrice(trade),
   ...renderRates(trade),
   fees: renderFees(trade),
-  failure: renderFailure(trade),
+  failure: renderTradeFailure(trade),
   created_at: trade.created_at.toISOString(),
   completed_at: trade.created_at.toISOString(),
 })

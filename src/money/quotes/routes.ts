@@ -12,7 +12,7 @@ import { createQuote, findQuote, listQuotes, type QuoteRequest } from './quotes.
 import { type Trade, tradeList } from './store.ts'
 import { executeQuote, findTrade, tryExecute } from './trades.ts'
 
-const { renderFailure, renderMarketPrice, renderQuote, renderTrade } = contract
+const { renderTradeFailure: renderFailure, renderMarketPrice, renderQuote, renderTrade } = contract
 
 export const quotesRoutes = (treasury: TreasuryWorker): Handler[] => [
   handle(contract.createQuote, async ({ world, actor, body, request_id }) => {

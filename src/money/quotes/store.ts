@@ -1,12 +1,12 @@
 import { type Asset, assetNames, assets } from '../../core/money.ts'
 import { rowsById } from '../../db/batched.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { columnsOf } from '../../db/columns.ts'
-import { type ListSource, narrowly, ofCustomer, type Walk } from '../../db/newest.ts'
+import { type IndexWalk, type ListSource, narrowly, ofCustomer } from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
-import { isoTime, toldCheck } from '../../records/events/store.ts'
+import { isoTime, missingEventCheck } from '../../records/events/store.ts'
 import type { Side } from './arithmetic.ts'
 
 /** The terms of a quote, which its trade repeats. */
@@ -96,7 +96,7 @@ export const quoteById = rowsById<Quote>('quotes')
 export const tradeById = rowsById<Trade>('trades')
 
 /** A pair is one range of the index; a single asset is one range per other asset. */
-const pairWalks: readonly Walk[] = [
+const pairWalks: readonly IndexWalk[] = [
   { by: ['from_asset', 'to_asset'] },
   {
     by: ['from_asset'],
@@ -113,7 +113,7 @@ const othersThan = (asset: string | undefined) => assetNames.filter((name) => na
 const pairIs = (from: string, to: string) =>
   `partner_id = $1 AND ${narrowly('from_asset', from)} AND ${narrowly('to_asset', to)}`
 
-const customerWalk: Walk = {
+const customerWalk: IndexWalk = {
   by: ['customer_id'],
   stretches: ({ customer_id }, param) => [ofCustomer(customer_id, param)],
 }
@@ -167,8 +167,12 @@ export const tradeList: ListSource = {
 const STEP = 1000
 
 /** Deletes quotes that ended before that time and were never executed. */
-export async function forgetQuotes(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
-  for (let judged = STEP; judged === STEP && goOn(); ) {
+export async function forgetQuotes(
+  db: Db,
+  older_than: Date,
+  shouldContinue: ShouldContinue = () => true,
+): Promise<void> {
+  for (let judged = STEP; judged === STEP && shouldContinue(); ) {
     const { rows } = await db.query('SELECT forget_quotes($1, $2) AS judged', [older_than, STEP])
     judged = rows[0].judged
   }
@@ -251,11 +255,11 @@ export const tradeChecks: readonly Check[] = [
         OR t.status NOT IN ('completed', 'failed') OR t.from_asset = t.to_asset
         OR c.partner_id IS DISTINCT FROM t.partner_id OR k.partner_id IS DISTINCT FROM t.partner_id)`,
   },
-  toldCheck({
+  missingEventCheck({
     name: 'every trade was told once, as it is',
     prefix: 'td',
     table: 'trades',
-    told: (
+    expected: (
       within,
     ) => `SELECT id AS object_id, 1 AS sequence, 'trade.' || status AS type, partner_id, created_at, created_at AS since,
         ARRAY[id, quote_id, customer_id, status, from_asset, to_asset, from_amount::text, to_amount::text, partner_fee::text,

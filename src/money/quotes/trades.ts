@@ -17,7 +17,7 @@ import { onBehalfOf } from '../../parties/keys/keys.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { insertUnfolded } from '../treasury/store.ts'
-import type { Room, TreasuryWorker } from '../treasury/worker.ts'
+import type { TradeLimitCheck, TreasuryWorker } from '../treasury/worker.ts'
 import { renderTrade } from './contract.ts'
 import { findQuote } from './quotes.ts'
 import { insertTrades, markExecuted, type Quote, quoteRows, type Trade, tradeById } from './store.ts'
@@ -43,7 +43,7 @@ export async function executeQuote(
 ): Promise<{ trade: Trade; replayed: boolean }> {
   const quote = await findQuote(world, actor, quote_id)
   // A repeated request goes through the ledger too: the trade it returns must be durable.
-  const done = await world.commit(execute(world, actor, quote, await treasury.room(), request_id))
+  const done = await world.commit(execute(world, actor, quote, await treasury.limitCheck(), request_id))
   if (done.kind === 'made') return { trade: done.trade, replayed: false }
   return { trade: await tradeOf(world, done), replayed: true }
 }
@@ -55,7 +55,7 @@ export function execute(
   world: World,
   actor: PartnerActor,
   { id: quote_id, customer_id, from_asset, to_asset }: Quote,
-  room: Room,
+  allows: TradeLimitCheck,
   request_id: string | null = null,
 ): Command<Executed> {
   const { partner_id } = actor
@@ -79,7 +79,7 @@ export function execute(
       const { balance, in_transit } = held.account(to)!
       if (balance + in_transit + to_amount > UNITS_MAX) refuse('amount_too_large')
       const movement = movementOf(id, quote)
-      const fits = room({
+      const fits = allows({
         taken: { asset: from_asset, amount: from_amount - quote.partner_fee - quote.service_fee },
         given: { asset: to_asset, amount: to_amount },
       })
@@ -149,7 +149,7 @@ export async function tryExecute(
 ): Promise<TriedExecute> {
   const quote = await findQuote(world, actor, quote_id)
   const from = { customer_id: quote.customer_id, asset: quote.from_asset }
-  const command = execute(world, actor, quote, await treasury.room())
+  const command = execute(world, actor, quote, await treasury.limitCheck())
   const { result: done, account } = await world.preview(command)
   const balance_after = account(from)!.balance
   if (done.kind === 'made') return { trade: done.trade, balance_after, would_replay: false }

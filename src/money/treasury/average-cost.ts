@@ -6,7 +6,7 @@ import { mulDiv, mulDivTowardsZero } from '../../core/money.ts'
  */
 export type Holding = { readonly amount: bigint; readonly cost: bigint; readonly realised: bigint }
 
-export const nothing: Holding = { amount: 0n, cost: 0n, realised: 0n }
+export const emptyHolding: Holding = { amount: 0n, cost: 0n, realised: 0n }
 
 const abs = (n: bigint): bigint => (n < 0n ? -n : n)
 

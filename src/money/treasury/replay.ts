@@ -1,8 +1,8 @@
 import type { Db } from '../../db/pool.ts'
-import type { Row, SearchCheck } from '../../ledger/audit.ts'
-import { type Holding, nothing } from './average-cost.ts'
+import type { FindingRow, SearchCheck } from '../../ledger/audit.ts'
+import { emptyHolding, type Holding } from './average-cost.ts'
 import type { Position, UnfoldedTrade } from './store.ts'
-import { fold } from './treasury.ts'
+import { foldIntoPositions } from './treasury.ts'
 
 /**
  * Folds all trades again, in their recorded order, and compares the result with the stored positions: amount, cost and realised
@@ -40,7 +40,7 @@ export async function stepReplay(db: Db, replay: Replay): Promise<Replay & { don
     missing.push(...part.filter((id) => !trades.has(id)))
     positions = new Map([
       ...positions,
-      ...fold([...positions.values()], found).map((p) => [p.id, p] as const),
+      ...foldIntoPositions([...positions.values()], found).map((p) => [p.id, p] as const),
     ])
   }
   return { n: rows.at(-1)?.n ?? replay.n, positions, missing, done: rows.length < FOLDS_AT_ONCE }
@@ -56,7 +56,7 @@ async function tradesById(db: Db, ids: readonly string[]): Promise<Map<string, U
 }
 
 /** Positions that differ from the replay. Must run in one snapshot with the last step. */
-export async function compareReplay(db: Db, { positions, missing }: Replay): Promise<Row[]> {
+export async function compareReplay(db: Db, { positions, missing }: Replay): Promise<FindingRow[]> {
   const stored = await db.query('SELECT id, account, owner, asset, amount, cost, realised FROM positions')
   // Fee payouts reduce the positions without a fold.
   const paid = await db.query(
@@ -67,14 +67,14 @@ export async function compareReplay(db: Db, { positions, missing }: Replay): Pro
     [...positions].map(([id, { amount, cost, realised }]) => [id, { amount, cost, realised }]),
   )
   for (const { id, amount } of paid.rows) {
-    const before = expected.get(id) ?? nothing
+    const before = expected.get(id) ?? emptyHolding
     expected.set(id, { ...before, amount: before.amount - amount })
   }
   const actual = new Map(stored.rows.map((row) => [row.id as string, row]))
-  const wrong: Row[] = missing.map((id) => ({ object_id: id, folded: true, completed: false }))
+  const wrong: FindingRow[] = missing.map((id) => ({ object_id: id, folded: true, completed: false }))
   for (const id of new Set([...expected.keys(), ...actual.keys()])) {
-    const want = expected.get(id) ?? nothing
-    const have = actual.get(id) ?? { ...nothing, account: id.split(' ')[0] }
+    const want = expected.get(id) ?? emptyHolding
+    const have = actual.get(id) ?? { ...emptyHolding, account: id.split(' ')[0] }
     const named = `${have.account} ${have.owner ?? id.split(' ')[1]} ${have.asset ?? id.split(' ')[2]}`
     if (
       named === id &&

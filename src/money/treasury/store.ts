@@ -5,7 +5,7 @@ import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { referenceChecks } from '../../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
-import { isoTime, toldCheck } from '../../records/events/store.ts'
+import { isoTime, missingEventCheck } from '../../records/events/store.ts'
 import type { Holding } from './average-cost.ts'
 
 /** The sum of an account of the house, up to the last trade that was folded into it. */
@@ -283,11 +283,11 @@ export const treasuryChecks: readonly Check[] = [
     operation: 'payment of fees',
     names: ['r.partner_id', 'r.customer_id', 'r.asset', 'r.amount', 'r.reason'],
   }),
-  toldCheck({
+  missingEventCheck({
     name: 'every payment of fees was told once, as it is',
     prefix: 'fp',
     table: 'fee_payouts',
-    told: (
+    expected: (
       within,
     ) => `SELECT f.id AS object_id, n AS sequence, 'fee_payout.completed' AS type, f.partner_id, f.created_at, f.created_at AS since,
         ARRAY[f.id, f.customer_id, f.asset, f.amount::text, f.reference, ${isoTime('f.created_at')}] AS facts

@@ -12,14 +12,14 @@ import { valuation, valuedPositions } from '../../control/operator/treasury.ts'
 import { openPool, transaction } from '../../db/pool.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
 import type { World } from '../../world.ts'
-import { move, nothing } from './average-cost.ts'
+import { emptyHolding, move } from './average-cost.ts'
 import { accruedFees, lockFold, saveTreasuryLimit } from './store.ts'
 import { foldTrades } from './treasury.ts'
 import { openTreasuryWorker } from './worker.ts'
 
 describe('average cost', () => {
   test('buying averages, selling realises, and going through zero starts anew', () => {
-    let held = move(nothing, 100n, 500n)
+    let held = move(emptyHolding, 100n, 500n)
     held = move(held, 100n, 700n)
     expect(held).toEqual({ amount: 200n, cost: 1200n, realised: 0n })
     held = move(held, -50n, 350n)
@@ -37,7 +37,7 @@ describe('average cost', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        let held = nothing
+        let held = emptyHolding
         let cash = 0n
         for (const { change, worth } of steps) {
           held = move(held, change, worth)
@@ -74,7 +74,11 @@ describe('average cost', () => {
       worth: -550_000n,
       unrealised: -50_000n,
     })
-    expect(valuation('BTC', nothing, {})).toMatchObject({ average_cost: null, price: null, unrealised: null })
+    expect(valuation('BTC', emptyHolding, {})).toMatchObject({
+      average_cost: null,
+      price: null,
+      unrealised: null,
+    })
   })
 
   test('a trade at the market price has no gain, in either direction and whatever the rounding', () => {
@@ -268,14 +272,14 @@ describe('production, with prices from a file', () => {
     )
     // A trade that waited for more than a second is not judged on the old positions.
     const treasury = openTreasuryWorker(service.worlds.production, pino({ level: 'silent' }))
-    const room = await treasury.room()
+    const check = await treasury.limitCheck()
     const asked = {
       taken: { asset: 'BRL', amount: 1n },
       given: { asset: 'BTC', amount: 1n },
     } as const
-    expect(room(asked)).not.toBe(false)
+    expect(check(asked)).not.toBe(false)
     await sleep(1100)
-    expect(room(asked)).toBeUndefined()
+    expect(check(asked)).toBeUndefined()
     await treasury.stop()
     // `highest` limits the position too.
     await saveTreasuryLimit(db, { asset: 'USDT', lowest: null, highest: await position('USDT') })
@@ -307,14 +311,14 @@ describe('production, with prices from a file', () => {
       await tx.query('SET LOCAL idle_in_transaction_session_timeout = 0')
       await lockFold(tx)
       const amount = BigInt((await trade()).to_amount)
-      const read = Promise.all([sums(), treasury.room()])
+      const read = Promise.all([sums(), treasury.limitCheck()])
       expect(await Promise.race([read, sleep(300, 'waits')])).toBe('waits')
       return { read: () => read, amount }
     })
-    const [after, room] = await read()
+    const [after, check] = await read()
     expect(after.slice(0, 2)).toEqual([brl + 98_500n, usdt - amount])
     // The limit allowed one trade, which was made. On a slow machine the answer is undefined: too old to say.
-    expect(room({ taken: { asset: 'BRL', amount: 1n }, given: { asset: 'USDT', amount } })).not.toBe(true)
+    expect(check({ taken: { asset: 'BRL', amount: 1n }, given: { asset: 'USDT', amount } })).not.toBe(true)
     await treasury.stop()
     await asAdmin(service.database.url, ['DELETE FROM live.treasury_limits'])
   })

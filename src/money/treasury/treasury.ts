@@ -1,7 +1,7 @@
 import type { Asset } from '../../core/money.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
-import { move, nothing } from './average-cost.ts'
+import { emptyHolding, move } from './average-cost.ts'
 import {
   hasUnfolded,
   lockFold,
@@ -29,26 +29,30 @@ export async function foldTrades(db: Pool): Promise<void> {
 }
 
 /** The same in the background. Does nothing if another node is folding. */
-export async function foldWaiting(db: Pool, goOn: GoOn): Promise<void> {
-  if (await hasUnfolded(db)) await foldAll(db, tryLockFold, goOn)
+export async function foldWaiting(db: Pool, shouldContinue: ShouldContinue): Promise<void> {
+  if (await hasUnfolded(db)) await foldAll(db, tryLockFold, shouldContinue)
 }
 
-async function foldAll(db: Pool, takeTurn: (tx: Db) => Promise<boolean>, goOn: GoOn): Promise<void> {
-  for (let taken = FOLD_AT_ONCE; taken === FOLD_AT_ONCE && goOn(); ) {
+async function foldAll(
+  db: Pool,
+  takeLock: (tx: Db) => Promise<boolean>,
+  shouldContinue: ShouldContinue,
+): Promise<void> {
+  for (let taken = FOLD_AT_ONCE; taken === FOLD_AT_ONCE && shouldContinue(); ) {
     taken = await transaction(db, async (tx) => {
-      if (!(await takeTurn(tx))) return 0
+      if (!(await takeLock(tx))) return 0
       const trades = await takeUnfolded(tx, FOLD_AT_ONCE)
       if (trades.length === 0) return 0
       const ids = [...new Set(trades.flatMap((trade) => changesOf(trade).map(({ position }) => position.id)))]
       const held = await lockPositions(tx, ids)
-      await savePositions(tx, fold(held, trades))
+      await savePositions(tx, foldIntoPositions(held, trades))
       return trades.length
     })
   }
 }
 
 /** The order of the trades matters: a position is closed at its average cost of that moment. */
-export function fold(held: readonly Position[], trades: readonly UnfoldedTrade[]): Position[] {
+export function foldIntoPositions(held: readonly Position[], trades: readonly UnfoldedTrade[]): Position[] {
   const positions = new Map(held.map((position) => [position.id, position]))
   for (const { position, change, worth } of trades.flatMap(changesOf)) {
     const before = positions.get(position.id) ?? position
@@ -64,7 +68,7 @@ function changesOf(trade: UnfoldedTrade): Change[] {
   const { from_asset, to_asset, to_amount, partner_fee, service_fee, worth_brl } = trade
   const at = (account: Position['account'], owner: string, asset: Asset): Position => {
     const place = { account, owner, asset }
-    return { id: positionId(place), ...place, ...nothing }
+    return { id: positionId(place), ...place, ...emptyHolding }
   }
   const taken = trade.from_amount - partner_fee - service_fee
   const changes = [

@@ -14,22 +14,22 @@ import { foldTrades, foldWaiting } from './treasury.ts'
  */
 export type TreasuryWorker = {
   /** Judges trades on positions that are at most a second old. */
-  room(): Promise<Room>
+  limitCheck(): Promise<TradeLimitCheck>
   stop(): Promise<void>
 }
 
 /** Whether the treasury's limits allow the trade; undefined if the known positions are too old to say. */
-export type Room = (trade: { taken: Holds; given: Holds }) => boolean | undefined
+export type TradeLimitCheck = (trade: { taken: Holds; given: Holds }) => boolean | undefined
 type Holds = { readonly asset: Asset; readonly amount: bigint }
 
-const REST = { least_ms: 500, most_ms: 8000 }
-const ROOM_MS = 900
+const POLL_INTERVAL = { least_ms: 500, most_ms: 8000 }
+const CHECK_CACHED_MS = 900
 /** A trade that waited longer than this is judged again on newer positions (contract §10). */
-const ROOM_LASTS_MS = 1000
+const CHECK_VALID_MS = 1000
 /** A fold is one transaction, so a stop need not wait for its end. */
 const STOP_MS = 3000
 
-const endless: Room = () => true
+const withoutLimits: TradeLimitCheck = () => true
 
 /** Without `folds` (role `api`) a node folds only when it needs current positions for the limits. */
 export function openTreasuryWorker(
@@ -39,13 +39,13 @@ export function openTreasuryWorker(
     folds: true,
   },
 ): TreasuryWorker {
-  let known: { room: Room; at: number } | undefined
-  let asking: Promise<Room> | undefined
+  let known: { check: TradeLimitCheck; at: number } | undefined
+  let asking: Promise<TradeLimitCheck> | undefined
   let stopped = false
   const folding = folds
     ? openLoop(() => foldWaiting(world.db, () => !stopped), {
-        poll_ms: () => activity.pollInterval(REST),
-        first_ms: REST.least_ms,
+        poll_ms: () => activity.pollInterval(POLL_INTERVAL),
+        first_ms: POLL_INTERVAL.least_ms,
         onError: (error) =>
           log.warn({ err: error }, 'treasury: cannot fold trades into the positions; trying again'),
       })
@@ -53,18 +53,18 @@ export function openTreasuryWorker(
 
   if (folding) activity.onActive(folding.wake)
 
-  async function readRoom(): Promise<Room> {
+  async function readLimitCheck(): Promise<TradeLimitCheck> {
     const at = performance.now()
-    const room = await currentRoom(world.db)
-    known = { room, at }
-    return room
+    const check = await currentLimitCheck(world.db)
+    known = { check, at }
+    return check
   }
 
   return {
-    async room() {
-      if (!world.treasury_limits) return endless
-      if (known && performance.now() - known.at < ROOM_MS) return known.room
-      asking ??= readRoom().finally(() => {
+    async limitCheck() {
+      if (!world.treasury_limits) return withoutLimits
+      if (known && performance.now() - known.at < CHECK_CACHED_MS) return known.check
+      asking ??= readLimitCheck().finally(() => {
         asking = undefined
       })
       return asking
@@ -76,14 +76,14 @@ export function openTreasuryWorker(
   }
 }
 
-async function currentRoom(db: Pool): Promise<Room> {
+async function currentLimitCheck(db: Pool): Promise<TradeLimitCheck> {
   const since = performance.now()
   const limits = await treasuryLimits(db)
-  if (limits.length === 0) return endless
+  if (limits.length === 0) return withoutLimits
   await foldTrades(db)
   const positions = new Map((await treasuryPositions(db)).map(({ asset, amount }) => [asset, amount]))
   const bounds = new Map(limits.map((limit) => [limit.asset, limit]))
-  const ends = since + ROOM_LASTS_MS
+  const ends = since + CHECK_VALID_MS
   return ({ taken, given }) => {
     if (performance.now() > ends) return undefined
     const highest = bounds.get(taken.asset)?.highest ?? null

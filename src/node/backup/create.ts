@@ -15,7 +15,14 @@ import { version } from '../version.ts'
 import { isInstruction } from './contents.ts'
 import { copyFile, each, isWithin, listBelow, notEmpty, syncBelow, takeEmptyFolder } from './files.ts'
 import { withKey } from './keys.ts'
-import { type BackupFile, type Counts, DATABASE, type Manifest, PASSWORD, writeManifest } from './manifest.ts'
+import {
+  type BackupFile,
+  DATABASE,
+  type Manifest,
+  PASSWORD,
+  type RowCounts,
+  writeManifest,
+} from './manifest.ts'
 
 /**
  * Copies the embedded database while it runs: PostgreSQL's backup mode is begun, the files are copied one after the other,
@@ -138,12 +145,14 @@ async function timeOf(owner: Client): Promise<string> {
 }
 
 /** Tables from which nothing is ever removed. */
-export const COUNTED = ['customers', 'entries', 'payouts', 'transfers'] as const
+export const COUNTED_TABLES = ['customers', 'entries', 'payouts', 'transfers'] as const
 
-export async function countRows(owner: Client): Promise<Counts> {
+export async function countRows(owner: Client): Promise<RowCounts> {
   const counts: Record<string, Record<string, number>> = {}
   for (const schema of ['live', 'sandbox']) {
-    const columns = COUNTED.map((table) => `(SELECT count(*) FROM ${schema}.${table})::float8 AS ${table}`)
+    const columns = COUNTED_TABLES.map(
+      (table) => `(SELECT count(*) FROM ${schema}.${table})::float8 AS ${table}`,
+    )
     const { rows } = await owner.query(`SELECT ${columns.join(', ')}`)
     counts[schema] = { ...rows[0] }
   }

@@ -22,11 +22,11 @@ export type Manifest = {
     readonly kept_in: 'data_dir' | 'setting'
   }
   /** Rows per schema when the backup began: it has at least as many. */
-  readonly counts: Counts
+  readonly counts: RowCounts
   readonly files: readonly BackupFile[]
 }
 
-export type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>
+export type RowCounts = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 export type BackupFile = { readonly path: string; readonly bytes: number; readonly sha256: string }
 

@@ -9,9 +9,9 @@ import { migrate } from '../../db/migrate.ts'
 import { seatsOf, secretKeyFile } from '../../db/open.ts'
 import { type Client, withOwner } from '../../db/pool.ts'
 import type { Config } from '../config.ts'
+import { copyIntoFolder } from './copy-into-folder.ts'
 import { draftOf } from './draft.ts'
 import { syncBelow } from './files.ts'
-import { layOut } from './lay-out.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 
 export type Restored = {
@@ -44,7 +44,7 @@ export async function restoreBackup(
   try {
     const look_only = (await folderHolder(config.data_dir)) !== undefined
     if (look_only && !beside_running) throw serviceRuns(config)
-    const problems = await layOut(backup, manifest, { data_dir: folder, lasting: true }, onProgress)
+    const problems = await copyIntoFolder(backup, manifest, { data_dir: folder, lasting: true }, onProgress)
     if (problems.length > 0) return { manifest, data_dir, problems, look_only }
     const database = await startEmbedded({ data_dir: folder })
     try {

@@ -9,12 +9,12 @@ import { openSealer, seatsOf } from '../../db/open.ts'
 import { type Client, withOwner } from '../../db/pool.ts'
 import { auditDatabase, type DatabaseAudit } from '../audit-database.ts'
 import type { Config } from '../config.ts'
-import { COUNTED, countRows } from './create.ts'
+import { copyIntoFolder } from './copy-into-folder.ts'
+import { COUNTED_TABLES, countRows } from './create.ts'
 import type { WithKey } from './keys.ts'
-import { layOut } from './lay-out.ts'
-import { type Counts, type Manifest, readManifest } from './manifest.ts'
+import { type Manifest, type RowCounts, readManifest } from './manifest.ts'
 
-export type Verified = {
+export type VerifiedBackup = {
   readonly manifest: Manifest
   /** Empty when the backup is good. */
   readonly problems: readonly string[]
@@ -30,7 +30,7 @@ export async function verifyBackup(
   dir: string,
   onProgress: OnProgress,
   signal?: AbortSignal,
-): Promise<Verified> {
+): Promise<VerifiedBackup> {
   const backup = await realpath(dir)
   const { manifest, settings } = await readManifest(backup, config)
   const folder = await mkdtemp(join(tmpdir(), 'trilho-verify-'))
@@ -42,7 +42,7 @@ export async function verifyBackup(
       signal?.throwIfAborted()
       onProgress(progress)
     }
-    const problems = await layOut(backup, manifest, { data_dir, lasting: false }, onFile)
+    const problems = await copyIntoFolder(backup, manifest, { data_dir, lasting: false }, onFile)
     if (problems.length > 0) return { manifest, problems, audit: [] }
     onProgress({ what: 'auditing', done: 0, of: 1 })
     return { manifest, ...(await tryOut(data_dir, settings, manifest, signal)) }
@@ -62,18 +62,18 @@ async function tryOut(
     signal?.throwIfAborted()
     const trying = examine(database.url, config, manifest)
     // An abort does not wait for the audit, which ends with its database.
-    return await Promise.race(signal ? [trying, told(signal)] : [trying])
+    return await Promise.race(signal ? [trying, rejectOnAbort(signal)] : [trying])
   } finally {
     await database.stop()
   }
 }
 
-const told = (signal: AbortSignal) =>
+const rejectOnAbort = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 
-type Tried = Pick<Verified, 'problems' | 'audit'>
+type Tried = Pick<VerifiedBackup, 'problems' | 'audit'>
 
 async function examine(url: string, config: WithKey<Config>, { counts }: Manifest): Promise<Tried> {
   const found = await withOwner(url, countRows)
@@ -99,9 +99,9 @@ async function cannotBeOpened(owner: Client, config: WithKey<Config>): Promise<s
   )
 }
 
-function missing(counted: Counts, found: Counts): string[] {
+function missing(counted: RowCounts, found: RowCounts): string[] {
   return Object.entries(counted).flatMap(([schema, tables]) =>
-    COUNTED.filter((table) => (found[schema]?.[table] ?? 0) < (tables[table] ?? 0)).map(
+    COUNTED_TABLES.filter((table) => (found[schema]?.[table] ?? 0) < (tables[table] ?? 0)).map(
       (table) => `${schema}.${table} has ${found[schema]?.[table]} rows, and had ${tables[table]}`,
     ),
   )

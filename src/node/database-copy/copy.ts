@@ -7,15 +7,15 @@ import { startEmbedded } from '../../db/embedded/start.ts'
 import { supersede } from '../../db/embedded/superseded.ts'
 import { MIGRATION_LOCK, migrate } from '../../db/migrate.ts'
 import { seatsOf, secretKeysOf } from '../../db/open.ts'
-import { type Client, databaseName, openOwner, roleOf } from '../../db/pool.ts'
+import { type Client, databaseName, databaseRoleOf, openOwner } from '../../db/pool.ts'
 import { rolesInUse } from '../../db/roles.ts'
 import { schemaNames } from '../../db/seat.ts'
 import { auditDatabase, type DatabaseAudit } from '../audit-database.ts'
 import type { Config } from '../config.ts'
 import { pipeRows } from './pipe.ts'
-import { columnsOf, digestOf, sequencesOf, type Table, tablesOf, usedTables } from './tables.ts'
+import { quotedColumns, sequencesOf, type Table, tableDigest, tablesOf, usedTables } from './tables.ts'
 
-export type Copied = {
+export type DatabaseCopy = {
   readonly tables: number
   readonly rows: bigint
   readonly audit: DatabaseAudit
@@ -25,7 +25,11 @@ export type Copied = {
  * Copies the whole embedded database into another PostgreSQL server: from one snapshot, in one transaction, so the copy is
  * whole or absent. The source is only read, and its folder is marked as superseded (decision 0036).
  */
-export async function copyDatabase(config: Config, to: string, onProgress: OnProgress): Promise<Copied> {
+export async function copyDatabase(
+  config: Config,
+  to: string,
+  onProgress: OnProgress,
+): Promise<DatabaseCopy> {
   await checkSource(config)
   const source = await startEmbedded({ data_dir: config.data_dir })
   try {
@@ -93,7 +97,7 @@ async function assertUnicode(target: Client, to: string): Promise<void> {
 }
 
 async function assertUnused(target: Client, to: string): Promise<void> {
-  const roles = schemaNames.map((schema) => roleOf(to, schema))
+  const roles = schemaNames.map((schema) => databaseRoleOf(to, schema))
   const [role] = await rolesInUse(target, roles)
   if (role !== undefined)
     throw new Error(
@@ -117,7 +121,7 @@ const SAME_TEXT = `SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD';
 async function copyAll(
   clients: Clients,
   { onProgress, beforeCommit }: { onProgress: OnProgress; beforeCommit: () => Promise<void> },
-): Promise<Pick<Copied, 'tables' | 'rows'>> {
+): Promise<Pick<DatabaseCopy, 'tables' | 'rows'>> {
   const { source, target } = clients
   await source.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${SAME_TEXT}`)
   await target.query(`BEGIN; ${SAME_TEXT}; SET LOCAL lock_timeout = '5s'`)
@@ -165,8 +169,8 @@ async function commit(target: Client): Promise<void> {
 /** The tables of the source. Throws when the target's tables differ. */
 async function sameTables({ source, target }: Clients): Promise<Table[]> {
   const tables = await tablesOf(source)
-  const theirs = new Map((await tablesOf(target)).map((table) => [table.name, columnsOf(table)]))
-  const other = tables.find((table) => theirs.get(table.name) !== columnsOf(table))
+  const theirs = new Map((await tablesOf(target)).map((table) => [table.name, quotedColumns(table)]))
+  const other = tables.find((table) => theirs.get(table.name) !== quotedColumns(table))
   if (other || theirs.size !== tables.length)
     throw new Error(
       `The tables of the two databases differ${other ? `, in ${other.name}` : ''}: one was made by another version. Use the version that the service runs.`,
@@ -179,7 +183,7 @@ async function onEach(target: Client, tables: readonly Table[], statement: strin
 }
 
 function copyTable({ source, target }: Clients, table: Table): Promise<void> {
-  const columns = columnsOf(table)
+  const columns = quotedColumns(table)
   return pipeRows(
     { client: source, sql: `COPY (SELECT ${columns} FROM ${table.name}) TO STDOUT` },
     { client: target, sql: `COPY ${table.name} (${columns}) FROM STDIN` },
@@ -195,7 +199,7 @@ async function compareAll(
   let rows = 0n
   let done = 0
   for (const table of tables) {
-    const [ours, theirs] = await Promise.all([digestOf(source, table), digestOf(target, table)])
+    const [ours, theirs] = await Promise.all([tableDigest(source, table), tableDigest(target, table)])
     if (ours.rows !== theirs.rows || ours.hash !== theirs.hash)
       throw new Error(
         `${table.name} is not the same after the copy: ${ours.rows} rows here, ${theirs.rows} there. Nothing was changed.`,

@@ -17,7 +17,7 @@ const OWN = /^(shared|live|sandbox)\.(migrations|functions)$/
 const BEGUN =
   /^(shared|live|sandbox)\.(acts_head|sealing|retention|event_horizon|fold_start|audit_progress|daily_progress)$/
 
-export const columnsOf = ({ columns }: Table): string => columns.map(quoted).join(', ')
+export const quotedColumns = ({ columns }: Table): string => columns.map(quoted).join(', ')
 
 /** All tables with rows of the service, referenced tables first. */
 export async function tablesOf(db: Db): Promise<Table[]> {
@@ -81,12 +81,12 @@ export async function sequencesOf(db: Db): Promise<Sequence[]> {
 export type Digest = { readonly rows: bigint; readonly hash: string }
 
 /** The number of rows and the sum of their hashes, which does not depend on their order. */
-export async function digestOf(db: Db, table: Table): Promise<Digest> {
+export async function tableDigest(db: Db, table: Table): Promise<Digest> {
   const part = (from: number) =>
     `coalesce(sum(('x' || encode(substr(hash, ${from}, 8), 'hex'))::bit(64)::bigint), 0)::text`
   const { rows } = await db.query(
     `SELECT count(*) AS rows, ${part(1)} || ' ' || ${part(9)} || ' ' || ${part(17)} || ' ' || ${part(25)} AS hash
-     FROM (SELECT sha256(convert_to(ROW(${columnsOf(table)})::text, 'UTF8')) AS hash FROM ${table.name}) AS hashed`,
+     FROM (SELECT sha256(convert_to(ROW(${quotedColumns(table)})::text, 'UTF8')) AS hash FROM ${table.name}) AS hashed`,
   )
   return rows[0]
 }

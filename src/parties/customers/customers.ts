@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseDocument } from '../../core/document.ts'
 import { refuse } from '../../core/errors.ts'
 import { isId } from '../../core/ids.ts'
-import { findOwned, type Where } from '../../core/owned.ts'
+import { findOwned, type OwnedId } from '../../core/owned.ts'
 import { isUniqueViolation } from '../../db/failure.ts'
 import { type Newest, type NewestFilter, selectNewest } from '../../db/newest.ts'
 import { type Db, transaction } from '../../db/pool.ts'
@@ -15,7 +15,7 @@ import {
   type Customer,
   type CustomerChange,
   changeCustomer,
-  countEvent,
+  countCustomerEvent,
   customerById,
   customerIdBy,
   customerList,
@@ -102,7 +102,7 @@ function readDocument(text: string) {
   )
 }
 
-export const findCustomer = (world: World, where: Where): Promise<Customer> =>
+export const findCustomer = (world: World, where: OwnedId): Promise<Customer> =>
   findOwned('customer', where, (id) => customerById(world.db, id))
 
 export async function findCustomers(world: World, filter: NewestFilter): Promise<Newest<Customer>> {
@@ -112,7 +112,7 @@ export async function findCustomers(world: World, filter: NewestFilter): Promise
   return selectNewest(world.db, customerList, { ...filter, filters })
 }
 
-export async function editCustomer(world: World, where: Where, change: CustomerChange): Promise<Customer> {
+export async function editCustomer(world: World, where: OwnedId, change: CustomerChange): Promise<Customer> {
   const customer = isId('customer', where.id)
     ? await transaction(world.db, (tx) =>
         andTell(tx, world, where.id, 'customer.updated', () => changeCustomer(tx, where, change)),
@@ -152,20 +152,20 @@ async function andTell(
   const after = before && (await change())
   if (!after || isDeepStrictEqual(renderCustomer(before), renderCustomer(after))) return after
   const { partner_id } = after
-  const sequence = await countEvent(tx, id)
+  const sequence = await countCustomerEvent(tx, id)
   await recordEvent(tx, world, { partner_id, type, object: renderCustomer(after), sequence })
   return after
 }
 
 /** The customer of a money command: belongs to this partner and is not blocked. */
-export function activeCustomer(held: Held, where: Where) {
+export function activeCustomer(held: Held, where: OwnedId) {
   const customer = ownCustomer(held, where)
   if (customer.status === 'blocked') refuse('customer_blocked')
   return customer
 }
 
 /** A customer of this partner, blocked or not: a block must not prevent an operator's correction. */
-export function ownCustomer(held: Held, where: Where) {
+export function ownCustomer(held: Held, where: OwnedId) {
   const customer = held.row(customerRows, where.id)
   if (customer?.partner_id !== where.partner_id) refuse('customer_not_found', { param: 'customer_id' })
   return customer

@@ -98,7 +98,7 @@ export async function lockCustomer(db: Db, id: string): Promise<Customer | undef
   return rows[0]
 }
 
-export async function countEvent(db: Db, id: string): Promise<number> {
+export async function countCustomerEvent(db: Db, id: string): Promise<number> {
   const { rows } = await db.query(
     'UPDATE customers SET sequence = sequence + 1 WHERE id = $1 RETURNING sequence',
     [id],

@@ -5,10 +5,10 @@ import type { Hints } from '../../db/hints.ts'
 import type { Limits } from '../../http/endpoint.ts'
 import { cidrContains } from '../../http/ip.ts'
 import type { World, Worlds } from '../../world.ts'
-import { type KeyValue, openKnownKeys } from './known.ts'
-import { nameOfHash, openRoster, type Roster } from './roster.ts'
+import { type KeyValue, openKnownKeys } from './known-keys.ts'
 import type { IdentifiedKey } from './store.ts'
 import { type KeyUses, openKeyUses } from './uses.ts'
+import { nameOfHash, openValidHashes, type ValidHashes } from './valid-hashes.ts'
 import { environmentOf, hashKeyValue } from './value.ts'
 
 /** Turns the Authorization header into a key. Cached keys are less than a second old. */
@@ -40,9 +40,9 @@ export function openKeyring(options: { worlds: Worlds; hints: Hints; log: Logger
   const { worlds, hints, log } = options
   const known = openKnownKeys(hints)
   const uses = openKeyUses({ worlds, log })
-  const rosters: Readonly<Record<Environment, Roster>> = {
-    production: openRoster(worlds.production, { hints, log }),
-    sandbox: openRoster(worlds.sandbox, { hints, log }),
+  const valid_hashes: Readonly<Record<Environment, ValidHashes>> = {
+    production: openValidHashes(worlds.production, { hints, log }),
+    sandbox: openValidHashes(worlds.sandbox, { hints, log }),
   }
   return {
     read(authorization) {
@@ -52,22 +52,22 @@ export function openKeyring(options: { worlds: Worlds; hints: Hints; log: Logger
       if (!environment) return { refusal: new Refusal('invalid_api_key') }
       const hash = hashKeyValue(value)
       const name = nameOfHash(hash)
-      return { world: worlds[environment], hash, name, likely: rosters[environment].mayHave(name) }
+      return { world: worlds[environment], hash, name, likely: valid_hashes[environment].mayHave(name) }
     },
     async identify(shown, address) {
       const { world, hash, name } = shown
-      const { key, limits, cidrs } = await known.look(shown, address)
+      const { key, limits, cidrs } = await known.get(shown, address)
       if (!key || !limits) return { refusal: new Refusal('invalid_api_key') }
       const refusal = refusalOf(key, world.clock.now())
       if (refusal) return { refusal }
-      rosters[world.environment].note(name)
+      valid_hashes[world.environment].note(name)
       const allows = (address: string) =>
         key.ip_allowlist.length === 0 || cidrs.some((cidr) => cidrContains(cidr, address))
       return { world, key, key_hash: hash.toString('hex'), limits, allows }
     },
     noteUse: uses.note,
     async stop() {
-      await Promise.all(Object.values(rosters).map((roster) => roster.stop()))
+      await Promise.all(Object.values(valid_hashes).map((hashes) => hashes.stop()))
       await uses.stop()
     },
   }

@@ -8,7 +8,7 @@ import { type Api, openApi } from '../../../test/support/api.ts'
 import { asAdmin, createDatabase, holdLock } from '../../../test/support/database.ts'
 import { startNode } from '../../../test/support/node.ts'
 import {
-  openHands,
+  openDirectAccess,
   someCpf,
   spawnServer,
   startTestService,
@@ -584,13 +584,13 @@ describe('contract §5: a revocation holds on every node', () => {
 })
 
 test('interface §5, item 3: the value of a key is in no table and in no log line', async () => {
-  const hands = openHands(await createDatabase())
-  onTestFinished(hands.stop)
-  const server = await spawnServer(testEnv(hands.database.url, { LOG_LEVEL: 'trace' }))
+  const direct = openDirectAccess(await createDatabase())
+  onTestFinished(direct.stop)
+  const server = await spawnServer(testEnv(direct.database.url, { LOG_LEVEL: 'trace' }))
   onTestFinished(() => server.kill('SIGKILL'))
-  const sandbox = await hands.partner(server.url)
-  const live = await hands.partner(server.url, { environment: 'production' })
-  const rotated = await rotateKey(hands.worlds.sandbox, sandbox.key_id, 3600)
+  const sandbox = await direct.partner(server.url)
+  const live = await direct.partner(server.url, { environment: 'production' })
+  const rotated = await rotateKey(direct.worlds.sandbox, sandbox.key_id, 3600)
   const guess = `svc_test_sk_${randomBytes(20).toString('hex')}`
   const values = [sandbox.key, live.key, rotated.value, guess]
   for (const value of values) {
@@ -599,17 +599,17 @@ test('interface §5, item 3: the value of a key is in no table and in no log lin
     await api.get('/v1/nothing')
     await api.send('POST', '/v1/customers', { body: '{', headers: { 'content-type': 'application/json' } })
   }
-  await revokeKey(hands.worlds.production, live.key_id)
+  await revokeKey(direct.worlds.production, live.key_id)
   await until(async () => (await answer(server.url, live.key)) === 'revoked_api_key', 1000)
   await server.kill('SIGTERM')
 
-  const tables = await asAdmin(hands.database.url, [
+  const tables = await asAdmin(direct.database.url, [
     `SELECT table_schema AS schema, table_name AS name FROM information_schema.tables
      WHERE table_schema NOT IN ('pg_catalog', 'information_schema')`,
   ])
   let stored = ''
   for (const { schema, name } of tables) {
-    const rows = await asAdmin(hands.database.url, [`SELECT t::text AS row FROM ${schema}.${name} AS t`])
+    const rows = await asAdmin(direct.database.url, [`SELECT t::text AS row FROM ${schema}.${name} AS t`])
     stored += rows.map(({ row }) => row).join('\n')
   }
   const log = server.output()
@@ -626,19 +626,19 @@ test('interface §5, item 3: the value of a key is in no table and in no log lin
 })
 
 test('contract §5: the last use of a key is recorded with its address', async () => {
-  const hands = openHands(await createDatabase())
-  onTestFinished(hands.stop)
-  const node = await startNode(hands.database.url, { TRUST_PROXY: '127.0.0.1' })
+  const direct = openDirectAccess(await createDatabase())
+  onTestFinished(direct.stop)
+  const node = await startNode(direct.database.url, { TRUST_PROXY: '127.0.0.1' })
   onTestFinished(node.stop)
-  const used = await hands.partner(node.url)
-  const unused = await hands.partner(node.url, { ip_allowlist: ['203.0.113.0/24'] })
+  const used = await direct.partner(node.url)
+  const unused = await direct.partner(node.url, { ip_allowlist: ['203.0.113.0/24'] })
   const before = Date.now()
   for (const address of ['198.51.100.1', '203.0.113.9'])
     await used.api.send('GET', '/v1/usage', { headers: { 'x-forwarded-for': address } })
   expect(await answer(node.url, unused.key)).toBe('ip_not_allowed')
   // Uses are written in the background, and at the latest when the server stops.
   await node.stop()
-  const find = async (id: string) => (await listKeys(hands.worlds.sandbox.db, { id }))[0]!
+  const find = async (id: string) => (await listKeys(direct.worlds.sandbox.db, { id }))[0]!
   const { last_used_at, last_used_address } = await find(used.key_id)
   expect(last_used_address).toBe('203.0.113.9')
   expect(last_used_at!.getTime()).toBeGreaterThanOrEqual(before - 50)

@@ -1,7 +1,7 @@
 import { type AnyoneOfPartner, type PartnerActor, type Scope, scopes } from '../../core/actor.ts'
 import type { Environment } from '../../core/environment.ts'
 import { refuse } from '../../core/errors.ts'
-import { findOwned, type Where } from '../../core/owned.ts'
+import { findOwned, type OwnedId } from '../../core/owned.ts'
 import { sendHint } from '../../db/hints.ts'
 import { checkedPool, type Db, transaction } from '../../db/pool.ts'
 import type { Command } from '../../ledger/command.ts'
@@ -11,7 +11,7 @@ import type { World } from '../../world.ts'
 import { checkAllowlist } from './allowlist.ts'
 import {
   type ApiKey,
-  countEvent,
+  countKeyEvent,
   endValues,
   insertKey,
   insertValue,
@@ -57,7 +57,7 @@ export const renderKey = (key: ListedKey, environment: Environment) => ({
 })
 
 /** A key of another partner or environment counts as not found. */
-export const findKey = (world: World, where: Where): Promise<ListedKey> =>
+export const findKey = (world: World, where: OwnedId): Promise<ListedKey> =>
   findOwned('key', where, async () => (await listKeys(world.db, { id: where.id }))[0])
 
 /** The name of the key that the console's playground uses. Nobody knows its value. */
@@ -121,7 +121,7 @@ export async function revokeKey(world: World, id: string): Promise<ListedKey> {
         partner_id: after.partner_id,
         type: 'api_key.revoked',
         object: renderKey(after, world.environment),
-        sequence: await countEvent(tx, id, 'revoked'),
+        sequence: await countKeyEvent(tx, id, 'revoked'),
       })
     }
     return after
@@ -148,7 +148,7 @@ export async function rotateKey(world: World, id: string, grace_seconds: number)
       partner_id: after.partner_id,
       type: 'api_key.rotated',
       object: renderKey(after, world.environment),
-      sequence: await countEvent(tx, id, 'rotated'),
+      sequence: await countKeyEvent(tx, id, 'rotated'),
     })
     return after
   })

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { seedOf } from '../../../test/support/code.ts'
-import { times } from '../../../test/support/crowd.ts'
 import { asAdmin, createDatabase, seatAt, TEST_KEY } from '../../../test/support/database.ts'
+import { times } from '../../../test/support/parallel.ts'
 import { createSealer } from '../../core/seal.ts'
 import { openPool, type Pool, transaction } from '../../db/pool.ts'
 import { openSharedShares } from '../../http/shares.ts'
@@ -13,7 +13,14 @@ import { Busy, openHashQueue } from './hashing.ts'
 import { invite, useLink } from './links.ts'
 import { makePassword } from './password.ts'
 import { createUser, type PersonRole } from './people.ts'
-import { choosePassword, identify, type Proof, proveAgain, renewPassword, signIn } from './sign-in.ts'
+import {
+  choosePassword,
+  identify,
+  proveAgain,
+  renewPassword,
+  type SignInCredentials,
+  signIn,
+} from './sign-in.ts'
 import type { User } from './store.ts'
 
 /** The thread hashes for real; the test counts its work. */
@@ -88,7 +95,7 @@ const at = (address: string | undefined): NotedTeam => ({
   ...team,
   ...(address ? { origin: { address } } : {}),
 })
-const signInAt = async (address: string | undefined, proof: Proof) =>
+const signInAt = async (address: string | undefined, proof: SignInCredentials) =>
   (await signIn(at(address), proof)).outcome
 const wrong = (email = newEmail()) => ({ email, password: 'wrong wrong wrong' })
 
@@ -99,7 +106,7 @@ async function sessionAt(address: string, { email, password }: Person, code?: st
 }
 
 /** Retries, as a person would, if the machine was too slow to give a turn in time. */
-async function getIn(address: string, proof: Proof): Promise<void> {
+async function getIn(address: string, proof: SignInCredentials): Promise<void> {
   for (let tries = 0; tries < 10; tries++) {
     const outcome = await signInAt(address, proof)
     if (outcome !== 'busy') return expect(outcome).toBe('known')

@@ -34,7 +34,7 @@ const FROM_ELSEWHERE = { most: 20, minutes: 60 } as const
 export type Origin = { readonly email: string; readonly address: string | undefined }
 
 /** One account at one place. Failures at other places do not count under it. */
-export const pairOf = ({ email, address }: Origin): Buffer =>
+export const accountAtPlace = ({ email, address }: Origin): Buffer =>
   address === undefined
     ? subjectOf('terminal', email.toLowerCase())
     : subjectOf('place', email.toLowerCase(), networkOf(address, 64))
@@ -43,10 +43,10 @@ export const pairOf = ({ email, address }: Origin): Buffer =>
  * A known place and a terminal have only their own limit, so that nobody else can lock a user out there. Elsewhere
  * the address, its /48 and the account are limited too.
  */
-export function limitsOf(origin: Origin, known: boolean): AttemptLimit[] {
+export function attemptLimitsOf(origin: Origin, known: boolean): AttemptLimit[] {
   const { email, address } = origin
   const account = accountOf(email)
-  const pair = { subject: pairOf(origin), ...FEW, account }
+  const pair = { subject: accountAtPlace(origin), ...FEW, account }
   if (known || address === undefined) return [pair]
   const site = networkOf(address, 48)
   return [
@@ -67,12 +67,15 @@ export const limitsOfLink = (id: string): AttemptLimit[] => [
 ]
 
 /** An attempt that is counted as a failure until `uncount`. */
-export type Attempt = { uncount(db: Db): Promise<void> }
+export type SignInAttempt = { uncount(db: Db): Promise<void> }
 
 class TooMany extends Error {}
 
 /** Counts the attempt in a transaction of its own, or says for how many seconds none is allowed. */
-export async function beginAttempt(db: Pool, limits: readonly AttemptLimit[]): Promise<Attempt | number> {
+export async function beginAttempt(
+  db: Pool,
+  limits: readonly AttemptLimit[],
+): Promise<SignInAttempt | number> {
   const blocked = await blockedFor(db, limits)
   if (blocked !== undefined) return blocked
   try {
@@ -104,7 +107,7 @@ const placesOf = new WeakMap<Pool, Promise<Places>>()
  */
 export async function isKnownPlace(db: Pool, origin: Origin): Promise<boolean> {
   if (origin.address === undefined) return false
-  return (await placesIn(wholeOf(db))).subjects.has(pairOf(origin).toString('base64'))
+  return (await placesIn(wholeOf(db))).subjects.has(accountAtPlace(origin).toString('base64'))
 }
 
 async function placesIn(db: Pool): Promise<Places> {
@@ -132,7 +135,7 @@ async function readPlaces(db: Pool): Promise<Places> {
  */
 export async function rememberPlace(tx: Db, db: Pool, origin: Origin, user_id: string): Promise<void> {
   if (origin.address === undefined) return
-  const subject = pairOf(origin)
+  const subject = accountAtPlace(origin)
   await insertPlace(tx, subject, user_id)
   ;(await placesOf.get(wholeOf(db)))?.subjects.add(subject.toString('base64'))
 }

@@ -9,12 +9,12 @@ import { endOthers, renewSession } from './sessions.ts'
 import {
   deleteFactor,
   type Factor,
+  factorSealContext,
   insertFactor,
   lockUser,
   markConfirmed,
   replaceRecoveryCodes,
   type SessionOrigin,
-  sealedFor,
   selectFactor,
   type User,
   useActivation,
@@ -122,7 +122,7 @@ export function newActivation(): { readonly code: string; readonly activation_ha
 
 const hashActivation = (code: string) => createHash('sha256').update(bare(code)).digest()
 
-const open = ({ sealer }: Team, { id, seed }: Factor) => sealer.open(seed, sealedFor(id))
+const open = ({ sealer }: Team, { id, seed }: Factor) => sealer.open(seed, factorSealContext(id))
 
 export async function findFactor(db: Db, user_id: string) {
   const factor = await selectFactor(db, user_id)
@@ -173,7 +173,7 @@ export function beginFactor(team: Team & Pick<NotedTeam, 'stillHere'>, user: Use
   const seed = randomBytes(SEED_BYTES)
   return transaction(team.db, async (tx) => {
     await holdSelf(tx, team, user)
-    const sealed = await sealInForce(tx, team.sealer, seed, sealedFor(user.id))
+    const sealed = await sealInForce(tx, team.sealer, seed, factorSealContext(user.id))
     if (!(await insertFactor(tx, user.id, sealed))) refuse('factor_exists')
     const secret = base32(seed)
     return { secret, uri: uriOf(user.email, secret) }

@@ -1,4 +1,4 @@
-import { Crowded, type Leave, openTurns } from '../../core/turns.ts'
+import { openFairSemaphore, QueueFull, type Release } from '../../core/fair-semaphore.ts'
 import { networkOf } from '../../http/ip.ts'
 import { type HashThread, openHashThread } from './hash-thread.ts'
 
@@ -45,7 +45,7 @@ const WAITING_PER_NAME = 8
 const AT_ONCE_PER_ADDRESS = 4
 const WAIT_MS = 5000
 const BUSY_SECONDS = 2
-const REST_MOST_MS = 200
+const PAUSE_MOST_MS = 200
 
 const WINDOW_MS = 60_000
 /** Attempts per minute, right or wrong, of an address or /64, of a known name or place; and of a /48. */
@@ -66,13 +66,13 @@ export function openHashQueue(options: {
     waiting_max: WAITING_MOST,
     wait_ms: WAIT_MS,
   }
-  const strangers = openTurns(bounded)
-  const known = openTurns(bounded)
-  const local = openTurns({ at_once: 1, per_name: 1 })
-  const at_once = openPlaces(AT_ONCE_PER_ADDRESS)
+  const strangers = openFairSemaphore(bounded)
+  const known = openFairSemaphore(bounded)
+  const local = openFairSemaphore({ at_once: 1, per_name: 1 })
+  const at_once = openAddressSlots(AT_ONCE_PER_ADDRESS)
   const minutes = openMinutes(now)
 
-  async function takeAsStranger(address: string): Promise<Leave> {
+  async function takeAsStranger(address: string): Promise<Release> {
     const here = networkOf(address, 64)
     const leaveAddress = at_once.enter(here)
     try {
@@ -85,7 +85,7 @@ export function openHashQueue(options: {
       return () => {
         leaveAddress()
         // After each turn strangers pause for as long as it took, so they use at most half of a core.
-        setTimeout(leave, Math.min(performance.now() - began, REST_MOST_MS)).unref()
+        setTimeout(leave, Math.min(performance.now() - began, PAUSE_MOST_MS)).unref()
       }
     } catch (error) {
       leaveAddress()
@@ -93,7 +93,7 @@ export function openHashQueue(options: {
     }
   }
 
-  async function take(caller: HashCaller): Promise<Leave> {
+  async function take(caller: HashCaller): Promise<Release> {
     if (caller.kind === 'stranger') return takeAsStranger(caller.address)
     if (caller.kind === 'local') return local.take('')
     minutes.count([{ name: caller.place ?? caller.name, most: PER_MINUTE }])
@@ -103,7 +103,7 @@ export function openHashQueue(options: {
   return {
     async inTurn(caller, work) {
       const leave = await take(caller).catch((error: unknown) => {
-        throw error instanceof Crowded ? new Busy(BUSY_SECONDS) : error
+        throw error instanceof QueueFull ? new Busy(BUSY_SECONDS) : error
       })
       try {
         return await work(thread)
@@ -120,10 +120,10 @@ const isIPv6 = (address: string): boolean => address.includes(':')
 const siteOf = (address: string): string =>
   isIPv6(networkOf(address, 48)) ? networkOf(address, 48) : address.split('.').slice(0, 3).join('.')
 
-function openPlaces(most: number) {
+function openAddressSlots(most: number) {
   const taken = new Map<string, number>()
   return {
-    enter(name: string): Leave {
+    enter(name: string): Release {
       const before = taken.get(name) ?? 0
       if (before >= most) throw new Busy(BUSY_SECONDS)
       taken.set(name, before + 1)

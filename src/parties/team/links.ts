@@ -14,8 +14,8 @@ import {
   deleteInvitation,
   deleteSessions,
   insertLink,
-  type Link,
   lockUser,
+  type PasswordLink,
   selectInvitations,
   selectLink,
   selectUser,
@@ -28,14 +28,14 @@ import {
  * No e-mail is sent: the person who makes a link hands it on. The link lets one user choose a password once, within
  * 72 hours for an invitation and one hour for a reset. The token is shown once; only its hash is stored.
  */
-export type ShownLink = { readonly link: Link; readonly token: string }
+export type ShownLink = { readonly link: PasswordLink; readonly token: string }
 
 /** Each invitation is a row, and an owner could create them without end. */
 const INVITATIONS_MOST = 100
 
 export type Invited = { readonly email: string; readonly name: string; readonly role: PartnerRole }
 
-/** Runs in a transaction after `takeTurnAsOwner`. The newest invitation for an e-mail replaces earlier ones. */
+/** Runs in a transaction after `lockTeamAsOwner`. The newest invitation for an e-mail replaces earlier ones. */
 export async function invite(
   shared: Shared,
   actor: Pick<PersonActor, 'partner_id' | 'email'>,
@@ -86,12 +86,12 @@ export async function makeReset(shared: Shared, actor: PersonActor, user_id: str
   return { link, token }
 }
 
-export async function withdrawInvitation(db: Db, partner_id: string, id: string): Promise<Link> {
+export async function withdrawInvitation(db: Db, partner_id: string, id: string): Promise<PasswordLink> {
   return (await deleteInvitation(db, partner_id, id)) ?? refuse('link_not_valid')
 }
 
 /** For the page that asks for the new password. */
-export async function lookAtLink(db: Db, token: string): Promise<Link> {
+export async function readLink(db: Db, token: string): Promise<PasswordLink> {
   const link = isToken(token) ? await selectLink(db, hashToken(token)) : undefined
   return link ?? refuse('link_not_valid')
 }
@@ -106,7 +106,7 @@ export async function useLink(
   team: NotedTeam,
   { token, password }: { readonly token: string; readonly password: string },
 ): Promise<UsedLink | Extract<Refused, { readonly outcome: 'busy' | 'too_many_failures' }>> {
-  const { id, kind, email, name, user_id } = await lookAtLink(team.db, token)
+  const { id, kind, email, name, user_id } = await readLink(team.db, token)
   assertGoodPassword(password, { email, name })
   const address = team.origin?.address
   const caller = address === undefined ? { kind: 'local' as const } : { kind: 'stranger' as const, address }
@@ -152,7 +152,7 @@ function asUnusable(error: unknown): never {
 }
 
 /** Failures with the old password do not count against the new one. */
-async function chooseAnew(tx: Db, team: NotedTeam, link: Link, password_hash: string): Promise<User> {
+async function chooseAnew(tx: Db, team: NotedTeam, link: PasswordLink, password_hash: string): Promise<User> {
   const user = await setPassword(tx, link.email, { password_hash, activation_hash: null })
   if (user?.id !== link.user_id) return refuse('link_not_valid')
   await deleteSessions(tx, user!.id)

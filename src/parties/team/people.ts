@@ -56,7 +56,7 @@ type Roles = Pick<User, 'role' | 'operator_role' | 'partner_role'>
  * An operator without a role was created by an older version, past the rules of this one: a reader until two
  * operators raise it.
  */
-export function roleOf({ role, operator_role, partner_role }: Roles): PersonRole {
+export function personRoleOf({ role, operator_role, partner_role }: Roles): PersonRole {
   if (role === 'operator') return operator_role ?? 'reader'
   return role === 'owner' ? role : (partner_role ?? 'viewer')
 }
@@ -176,7 +176,7 @@ export async function findColleague(db: Db, partner_id: string, user_id: string)
  * Runs the acts of owners on their team one after the other. While an act waited, its actor may have stopped being an
  * owner; the act is refused then. The owners' rows are locked first, in one order, to avoid deadlocks.
  */
-export async function takeTurnAsOwner(tx: Db, actor: PersonActor): Promise<void> {
+export async function lockTeamAsOwner(tx: Db, actor: PersonActor): Promise<void> {
   const owners = await lockHighest(tx, actor.partner_id)
   if (!owners.some(({ id }) => id === actor.user_id)) refuse('not_permitted')
   await assertStanding(tx, actor)
@@ -185,7 +185,7 @@ export async function takeTurnAsOwner(tx: Db, actor: PersonActor): Promise<void>
 /** Refuses if the session has ended or the role has changed since the request was let in. */
 export async function assertStanding(db: Db, actor: Standing): Promise<void> {
   const found = await personOfSession(db, actor.session_id!)
-  if (found?.id !== actor.user_id || roleOf(found) !== actor.role) return refuse('not_signed_in')
+  if (found?.id !== actor.user_id || personRoleOf(found) !== actor.role) return refuse('not_signed_in')
   if (actor.proof) assertProved(found)
 }
 
@@ -202,7 +202,7 @@ export async function setRole(tx: Db, email: string, role: PersonRole): Promise<
   const highest = await lockHighest(tx, partner_id)
   const user = await findUser(tx, email)
   assertRoleFits(user, role)
-  if (roleOf(user) === role) return user
+  if (personRoleOf(user) === role) return user
   if (highest.length === 1 && highest[0]!.id === user.id) throw lastOf(user)
   const changed = await changeRole(tx, { id: user.id, ...columnsOfRole(role) })
   await deleteSessions(tx, user.id)
@@ -254,11 +254,11 @@ function throwUnknown(email: string): never {
 /** The fields of a user that may be shown and logged. */
 export function describeUser(user: User) {
   const { id, email, name, partner_id } = user
-  return { id, email, name, role: roleOf(user), partner_id }
+  return { id, email, name, role: personRoleOf(user), partner_id }
 }
 
 export function operatorActor(user: User): OperatorActor {
-  const role = roleOf(user)
+  const role = personRoleOf(user)
   if (!isOperatorRole(role)) throw new Error(`${user.email} is not an operator.`)
   return { kind: 'operator', user_id: user.id, email: user.email, role }
 }

@@ -10,7 +10,7 @@ import {
   type FoundSession,
   insertSession,
   keepNewestSessions,
-  type Looking,
+  type SessionLookup,
   type SessionOrigin,
   touchSession,
   type User,
@@ -50,7 +50,7 @@ export async function openSession(
 export async function findSession(
   db: Db,
   token: string,
-  { door = 'terminal', attended = true }: Partial<Looking> = {},
+  { door = 'terminal', attended = true }: Partial<SessionLookup> = {},
 ): Promise<Session | undefined> {
   const found = await touchSession(db, hashToken(token), { door, attended })
   if (!found) return undefined

@@ -1,13 +1,13 @@
 import { type Db, transaction } from '../../db/pool.ts'
 import {
-  type Attempt,
+  accountAtPlace,
+  attemptLimitsOf,
   beginAttempt,
   isKnownPlace,
-  limitsOf,
   limitsOfSession,
   type Origin,
-  pairOf,
   rememberPlace,
+  type SignInAttempt,
 } from './attempts.ts'
 import { findFactor, judgeCode, type NotedTeam, type SecondHalf, type Team, useCode } from './factor.ts'
 import { Busy, type HashCaller, type Hasher, hashQueue } from './hashing.ts'
@@ -24,7 +24,7 @@ import {
 } from './store.ts'
 
 /** The credentials of one attempt. */
-export type Proof = {
+export type SignInCredentials = {
   readonly email: string
   readonly password: string
   /** A TOTP code or a recovery code; or the activation code, at the first sign-in of a user without a second factor. */
@@ -44,10 +44,10 @@ export type Refused =
   /** The hashing queue is full. Nothing was checked. */
   | { readonly outcome: 'busy'; readonly wait_seconds: number }
 
-export type Known = { readonly outcome: 'known'; readonly user: User }
+export type IdentifiedUser = { readonly outcome: 'known'; readonly user: User }
 
 /** Checks credentials for a single act, without a session. */
-export const identify = (team: Team, proof: Proof): Promise<Known | Refused> =>
+export const identify = (team: Team, proof: SignInCredentials): Promise<IdentifiedUser | Refused> =>
   admit(
     team,
     proof,
@@ -60,13 +60,13 @@ const judgeAgain = async (tx: Db, team: Team, user: User, code: string | undefin
     ? judgeCode(tx, team, user, code)
     : ({ outcome: 'activation_needed' } as const)
 
-export type SignedIn = Known & {
+export type SignedIn = IdentifiedUser & {
   readonly token: string
   /** Shown once. Replaces the password that the approver of the proposal has seen. */
   readonly new_password?: string
 }
 
-export const signIn = (team: NotedTeam, proof: Proof): Promise<SignedIn | Refused> =>
+export const signIn = (team: NotedTeam, proof: SignInCredentials): Promise<SignedIn | Refused> =>
   admit<SignedIn>(
     team,
     proof,
@@ -95,13 +95,13 @@ export async function proveAgain(
   team: NotedTeam,
   { user: { id, email, partner_id }, token }: { readonly user: User; readonly token: string },
   { code, password }: Again,
-): Promise<(Known & { readonly token: string }) | Refused> {
+): Promise<(IdentifiedUser & { readonly token: string }) | Refused> {
   // A code needs no hashing, so it does not wait in the hashing queue.
   if (await findFactor(team.db, id)) {
     if (code === undefined) return { outcome: 'code_needed', of: 'factor' }
     const attempt = await begin(team, limitsOfSession(token))
     if ('outcome' in attempt) return attempt
-    return settle<Known & { readonly token: string }>(team, attempt, async (tx) => {
+    return settle<IdentifiedUser & { readonly token: string }>(team, attempt, async (tx) => {
       const user = await selectUser(tx, email)
       const factor = await findFactor(tx, id)
       if (!user || !factor || !(await useCode(tx, team, factor, code))) return { outcome: 'wrong_code' }
@@ -110,10 +110,13 @@ export async function proveAgain(
   }
   const proof = { email, password: password ?? '' }
   const session = { limits: limitsOfSession(token), caller: inQueue(id, partner_id) }
-  return admit<Known & { readonly token: string }>({ ...team, session }, proof, async (tx, { user }) =>
-    (await findFactor(tx, id))
-      ? { outcome: 'code_needed', of: 'factor' }
-      : { outcome: 'known', user, token: await renewSession(tx, token) },
+  return admit<IdentifiedUser & { readonly token: string }>(
+    { ...team, session },
+    proof,
+    async (tx, { user }) =>
+      (await findFactor(tx, id))
+        ? { outcome: 'code_needed', of: 'factor' }
+        : { outcome: 'known', user, token: await renewSession(tx, token) },
   )
 }
 
@@ -123,10 +126,10 @@ export async function proveAgain(
  */
 export const renewPassword = (
   team: NotedTeam,
-  proof: Proof,
+  proof: SignInCredentials,
   token?: string,
-): Promise<(Known & { readonly new_password: string }) | Refused> =>
-  admit<Known & { readonly new_password: string }>(
+): Promise<(IdentifiedUser & { readonly new_password: string }) | Refused> =>
+  admit<IdentifiedUser & { readonly new_password: string }>(
     team,
     proof,
     async (tx, { user, fresh }) => {
@@ -142,9 +145,9 @@ export const renewPassword = (
 /** Like `renewPassword`, with a password that the user chooses in a session with a fresh proof. */
 export async function choosePassword(
   team: NotedTeam,
-  proof: Omit<Proof, 'code'> & { readonly new_password: string },
+  proof: Omit<SignInCredentials, 'code'> & { readonly new_password: string },
   { user: { id, name, partner_id }, token }: { readonly user: User; readonly token: string },
-): Promise<Known | Refused> {
+): Promise<IdentifiedUser | Refused> {
   const { email, new_password } = proof
   assertGoodPassword(new_password, { email, name }, 'new_password')
   const session = { limits: limitsOfSession(token), caller: inQueue(id, partner_id) }
@@ -198,9 +201,9 @@ type Asked = Team &
  * hashed, with no connection or lock held; last a transaction judges the code, and uncounts the attempt unless it failed.
  * An unknown e-mail and a wrong password take the same steps.
  */
-async function admit<Admitted extends Known>(
+async function admit<Admitted extends IdentifiedUser>(
   team: Asked,
-  proof: Proof,
+  proof: SignInCredentials,
   then: Then<Admitted>,
   renew: Renewal = () => undefined,
 ): Promise<Admitted | Refused> {
@@ -220,7 +223,7 @@ async function admit<Admitted extends Known>(
       // The row is locked, so that a password reset happens entirely before or after this.
       if (!(await holdUser(tx, found.user))) return { outcome: 'wrong' }
       const answer = await then(tx, { ...found, origin })
-      if (answer.outcome === 'known') await deleteFailuresAt(tx, pairOf(origin))
+      if (answer.outcome === 'known') await deleteFailuresAt(tx, accountAtPlace(origin))
       return answer
     })
   } catch (error) {
@@ -231,7 +234,7 @@ async function admit<Admitted extends Known>(
 
 async function standingOf(team: Team, origin: Origin) {
   const known = await isKnownPlace(team.db, origin)
-  return { limits: limitsOf(origin, known), caller: callerOf(origin, known) }
+  return { limits: attemptLimitsOf(origin, known), caller: callerOf(origin, known) }
 }
 
 /** Attempts per minute are counted by known place: whoever shares one of them must not use up the others. */
@@ -239,17 +242,17 @@ function callerOf(origin: Origin, known: boolean): HashCaller {
   const { email, address } = origin
   if (address === undefined) return { kind: 'local' }
   if (!known) return { kind: 'stranger', address }
-  return { kind: 'known', name: email.toLowerCase(), place: pairOf(origin).toString('base64') }
+  return { kind: 'known', name: email.toLowerCase(), place: accountAtPlace(origin).toString('base64') }
 }
 
-async function begin(team: Team, limits: readonly AttemptLimit[]): Promise<Attempt | Refused> {
+async function begin(team: Team, limits: readonly AttemptLimit[]): Promise<SignInAttempt | Refused> {
   const attempt = await beginAttempt(team.db, limits)
   return typeof attempt === 'number' ? { outcome: 'too_many_failures', wait_seconds: attempt } : attempt
 }
 
 async function find(
   { db }: Team,
-  { email, password, operator_only }: Proof,
+  { email, password, operator_only }: SignInCredentials,
   hasher: Hasher,
   renew: Renewal,
 ): Promise<Omit<Admissible, 'origin'> | undefined> {
@@ -260,9 +263,9 @@ async function find(
 }
 
 /** Uncounts the attempt, unless it failed, in the transaction of its result. */
-const settle = <Admitted extends Known>(
+const settle = <Admitted extends IdentifiedUser>(
   team: Team,
-  attempt: Attempt,
+  attempt: SignInAttempt,
   judge: (tx: Db) => Promise<Admitted | Refused>,
 ): Promise<Admitted | Refused> =>
   uncountedOnError(team, attempt, () =>
@@ -277,7 +280,7 @@ const settle = <Admitted extends Known>(
 /** An error of the service does not count as a failed attempt. */
 async function uncountedOnError<Result>(
   { db }: Team,
-  attempt: Attempt,
+  attempt: SignInAttempt,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {

@@ -1,6 +1,6 @@
 import type { OperatorRole, PartnerRole } from '../../core/actor.ts'
 import type { Sealed } from '../../core/seal.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { columnsOf } from '../../db/columns.ts'
 import type { Db } from '../../db/pool.ts'
 import type { SealedColumn } from '../../db/sealing.ts'
@@ -12,7 +12,7 @@ export type User = {
   readonly password_hash: string
   readonly partner_id: string | null
   readonly role: 'owner' | 'member' | 'operator'
-  /** Null for an operator that an older version created; use `roleOf`. */
+  /** Null for an operator that an older version created; use `personRoleOf`. */
   readonly operator_role: OperatorRole | null
   /** Role of a member of a partner; null means viewer. */
   readonly partner_role: Exclude<PartnerRole, 'owner'> | null
@@ -139,14 +139,14 @@ export async function changeRole(
 }
 
 /** Runs in a transaction that holds the user's row. */
-export async function selectProfile(tx: Db, id: string): Promise<Profile> {
+export async function selectProfile(tx: Db, id: string): Promise<UserProfile> {
   const { rows } = await tx.query('SELECT name, language FROM users WHERE id = $1', [id])
   return rows[0]
 }
 
-export type Profile = Pick<User, 'name' | 'language'>
+export type UserProfile = Pick<User, 'name' | 'language'>
 
-export async function changeProfile(tx: Db, id: string, { name, language }: Profile): Promise<User> {
+export async function changeProfile(tx: Db, id: string, { name, language }: UserProfile): Promise<User> {
   const { rows } = await tx.query(
     `UPDATE users SET name = $2, language = $3 WHERE id = $1 RETURNING ${columnsOf('users')}`,
     [id, name, language],
@@ -181,7 +181,7 @@ export async function waitForLocks(tx: Db): Promise<void> {
 }
 
 /** Holders of this name run one after the other, each until its transaction ends. */
-export async function takeTurn(tx: Db, name: string): Promise<void> {
+export async function lockName(tx: Db, name: string): Promise<void> {
   await waitForLocks(tx)
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [name])
 }
@@ -229,13 +229,13 @@ export async function holdStanding(tx: Db, emails: readonly string[]): Promise<v
 }
 
 /** Taken before any other lock. Waits for the transactions of `holdStanding`; later ones queue behind this lock. */
-export async function takeTurnOverPeople(tx: Db): Promise<void> {
+export async function lockStanding(tx: Db): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = '6s'; SET LOCAL statement_timeout = '6500ms'`)
   await tx.query(`SELECT pg_advisory_xact_lock(${STANDING})`)
 }
 
 /** By the database's clock: the idle timeout and the maximum lifetime of a session. */
-const SESSION_GOES_ON = `s.used_at > clock_timestamp() - interval '30 minutes' AND s.created_at > clock_timestamp() - interval '12 hours'`
+const SESSION_IS_LIVE = `s.used_at > clock_timestamp() - interval '30 minutes' AND s.created_at > clock_timestamp() - interval '12 hours'`
 
 /** Client address and user agent of the sign-in; a terminal has neither. */
 export type SessionOrigin = { readonly address?: string | undefined; readonly agent?: string | undefined }
@@ -278,10 +278,10 @@ export type FoundSession = {
 }
 
 /** A token of a terminal session is not valid in a browser, and the other way round. */
-export type Door = 'browser' | 'terminal'
+export type SessionKind = 'browser' | 'terminal'
 
-export type Looking = {
-  readonly door: Door
+export type SessionLookup = {
+  readonly door: SessionKind
   /** False for a request that a page makes by itself, which does not keep the session alive. */
   readonly attended: boolean
 }
@@ -290,11 +290,11 @@ export type Looking = {
 export async function touchSession(
   db: Db,
   token_hash: Buffer,
-  { door, attended }: Looking,
+  { door, attended }: SessionLookup,
 ): Promise<(User & FoundSession) | undefined> {
   const { rows } = await db.query(
     `UPDATE sessions s SET used_at = CASE WHEN $3 THEN clock_timestamp() ELSE s.used_at END FROM users u
-     WHERE s.token_hash = $1 AND u.id = s.user_id AND ${SESSION_GOES_ON} AND (s.address IS NOT NULL) = $2
+     WHERE s.token_hash = $1 AND u.id = s.user_id AND ${SESSION_IS_LIVE} AND (s.address IS NOT NULL) = $2
      RETURNING ${columnsOf('users', 'u').replace('u.keys_shut_until', KEYS_SHUT_UNTIL)},
        s.id AS session_id, ${PROVED_UNTIL} AS proved_until,
        ${HAS_FACTOR} AS factor`,
@@ -317,7 +317,7 @@ export type ListedSession = {
 export async function selectSessions(db: Db, user_id: string): Promise<ListedSession[]> {
   const { rows } = await db.query(
     `SELECT s.id, s.address, s.agent, s.created_at, s.used_at FROM sessions s
-     WHERE s.user_id = $1 AND ${SESSION_GOES_ON} ORDER BY s.used_at DESC, s.id`,
+     WHERE s.user_id = $1 AND ${SESSION_IS_LIVE} ORDER BY s.used_at DESC, s.id`,
     [user_id],
   )
   return rows
@@ -333,7 +333,7 @@ export async function deleteSessionOf(tx: Db, user_id: string, id: string): Prom
 export async function changeToken(tx: Db, before: Buffer, after: Buffer): Promise<boolean> {
   const { rowCount } = await tx.query(
     `UPDATE sessions s SET token_hash = $2, used_at = clock_timestamp(), proved_at = clock_timestamp()
-     WHERE s.token_hash = $1 AND ${SESSION_GOES_ON}`,
+     WHERE s.token_hash = $1 AND ${SESSION_IS_LIVE}`,
     [before, after],
   )
   return rowCount === 1
@@ -347,29 +347,29 @@ export async function personOfSession(
   const { rows } = await db.query(
     `SELECT ${columnsOf('users', 'u')}, ${PROVED_UNTIL} AS proved_until, ${HAS_FACTOR} AS factor
      FROM sessions s JOIN users u ON u.id = s.user_id
-     WHERE s.id = $1 AND ${SESSION_GOES_ON}`,
+     WHERE s.id = $1 AND ${SESSION_IS_LIVE}`,
     [session_id],
   )
   return rows[0]
 }
 
 /** Does not count as a use: an open page alone keeps no session alive. */
-export async function sessionsGoingOn(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
+export async function liveSessionIds(db: Db, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ id: string }>(
-    `SELECT s.id FROM sessions s WHERE s.id = ANY($1::text[]) AND ${SESSION_GOES_ON}`,
+    `SELECT s.id FROM sessions s WHERE s.id = ANY($1::text[]) AND ${SESSION_IS_LIVE}`,
     [ids],
   )
   return new Set(rows.map(({ id }) => id))
 }
 
 /** Live browser sessions, newest first. Does not count as a use. */
-export async function selectGoingOn(
+export async function selectLiveSessions(
   db: Db,
   most: number,
 ): Promise<{ readonly token_hash: Buffer; readonly user_id: string; readonly partner_id: string | null }[]> {
   const { rows } = await db.query(
     `SELECT s.token_hash, s.user_id, u.partner_id FROM sessions s JOIN users u ON u.id = s.user_id
-     WHERE ${SESSION_GOES_ON} AND s.address IS NOT NULL ORDER BY s.created_at DESC LIMIT $1`,
+     WHERE ${SESSION_IS_LIVE} AND s.address IS NOT NULL ORDER BY s.created_at DESC LIMIT $1`,
     [most],
   )
   return rows
@@ -405,7 +405,7 @@ export type Factor = {
 }
 
 /** The context that a TOTP seed is encrypted for. */
-export const sealedFor = (user_id: string): string => `the second factor of ${user_id}`
+export const factorSealContext = (user_id: string): string => `the second factor of ${user_id}`
 
 export const factorSeeds: readonly SealedColumn[] = [
   {
@@ -415,7 +415,7 @@ export const factorSeeds: readonly SealedColumn[] = [
     column: 'seed',
     key_column: 'seed_key_id',
     where: 'true',
-    of: (_, id) => sealedFor(id),
+    of: (_, id) => factorSealContext(id),
   },
 ]
 
@@ -626,7 +626,7 @@ const STEP = 1000
 
 const FORGOTTEN = [
   `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions s
-     WHERE NOT (${SESSION_GOES_ON}) LIMIT $1 FOR UPDATE SKIP LOCKED)`,
+     WHERE NOT (${SESSION_IS_LIVE}) LIMIT $1 FOR UPDATE SKIP LOCKED)`,
   `DELETE FROM sign_in_failures WHERE subject IN (SELECT subject FROM sign_in_failures f
      WHERE coalesce(f.failed_at[cardinality(f.failed_at)] < clock_timestamp() - ${FAILURES_LAST}, true)
      LIMIT $1 FOR UPDATE SKIP LOCKED)`,
@@ -639,14 +639,15 @@ const FORGOTTEN = [
 ]
 
 /** Removes ended sessions, failures that no longer count, places not seen for 90 days, unconfirmed factors older than an hour, expired links. */
-export async function forgetSignIns(db: Db, goOn: GoOn = () => true): Promise<void> {
+export async function forgetSignIns(db: Db, shouldContinue: ShouldContinue = () => true): Promise<void> {
   for (const statement of FORGOTTEN) {
-    for (let gone = STEP; gone === STEP && goOn(); ) gone = (await db.query(statement, [STEP])).rowCount ?? 0
+    for (let gone = STEP; gone === STEP && shouldContinue(); )
+      gone = (await db.query(statement, [STEP])).rowCount ?? 0
   }
 }
 
 /** Lets an invited user, or one who lost the password, choose a password. */
-export type Link = {
+export type PasswordLink = {
   readonly id: string
   readonly kind: 'invitation' | 'reset'
   readonly partner_id: string
@@ -669,8 +670,8 @@ const LINK_LASTS = { invitation: '72 hours', reset: '1 hour' } as const
 /** Replaces an earlier link of this kind for the same person. */
 export async function insertLink(
   tx: Db,
-  link: Omit<Link, 'created_at' | 'expires_at'> & { readonly token_hash: Buffer },
-): Promise<Link> {
+  link: Omit<PasswordLink, 'created_at' | 'expires_at'> & { readonly token_hash: Buffer },
+): Promise<PasswordLink> {
   await tx.query(
     `DELETE FROM links WHERE kind = $1 AND ((kind = 'invitation' AND partner_id = $2 AND email = $3) OR user_id = $4)`,
     [link.kind, link.partner_id, link.email, link.user_id],
@@ -694,7 +695,7 @@ export async function insertLink(
   return rows[0]
 }
 
-export async function selectLink(db: Db, token_hash: Buffer): Promise<Link | undefined> {
+export async function selectLink(db: Db, token_hash: Buffer): Promise<PasswordLink | undefined> {
   const { rows } = await db.query(`SELECT ${LINK} FROM links WHERE token_hash = $1 AND ${LINK_HOLDS}`, [
     token_hash,
   ])
@@ -702,7 +703,7 @@ export async function selectLink(db: Db, token_hash: Buffer): Promise<Link | und
 }
 
 /** Uses up the link: of concurrent callers one gets it. */
-export async function takeLink(tx: Db, token_hash: Buffer): Promise<Link | undefined> {
+export async function takeLink(tx: Db, token_hash: Buffer): Promise<PasswordLink | undefined> {
   const { rows } = await tx.query(
     `DELETE FROM links WHERE token_hash = $1 AND ${LINK_HOLDS} RETURNING ${LINK}`,
     [token_hash],
@@ -710,7 +711,7 @@ export async function takeLink(tx: Db, token_hash: Buffer): Promise<Link | undef
   return rows[0]
 }
 
-export async function selectInvitations(db: Db, partner_id: string): Promise<Link[]> {
+export async function selectInvitations(db: Db, partner_id: string): Promise<PasswordLink[]> {
   const { rows } = await db.query(
     `SELECT ${LINK} FROM links WHERE kind = 'invitation' AND partner_id = $1 AND ${LINK_HOLDS}
      ORDER BY created_at, id`,
@@ -719,7 +720,11 @@ export async function selectInvitations(db: Db, partner_id: string): Promise<Lin
   return rows
 }
 
-export async function deleteInvitation(tx: Db, partner_id: string, id: string): Promise<Link | undefined> {
+export async function deleteInvitation(
+  tx: Db,
+  partner_id: string,
+  id: string,
+): Promise<PasswordLink | undefined> {
   const { rows } = await tx.query(
     `DELETE FROM links WHERE kind = 'invitation' AND partner_id = $1 AND id = $2 RETURNING ${LINK}`,
     [partner_id, id],

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { seedOf } from '../../../test/support/code.ts'
-import { times } from '../../../test/support/crowd.ts'
 import { asAdmin, createDatabase, seatAt, TEST_KEY } from '../../../test/support/database.ts'
+import { times } from '../../../test/support/parallel.ts'
 import { countSealed } from '../../control/secrets/check.ts'
 import { rotateSecrets } from '../../control/secrets/rotate.ts'
 import { createSealer, keyIdOf } from '../../core/seal.ts'
 import { openPool, type Pool, transaction } from '../../db/pool.ts'
 import { openShared } from '../partners/partners.ts'
-import { pairOf } from './attempts.ts'
+import { accountAtPlace } from './attempts.ts'
 import {
   base32,
   beginFactor,
@@ -29,14 +29,14 @@ import {
   findUser,
   operatorActor,
   type PersonRole,
+  personRoleOf,
   raises,
   resetFactor,
   resetPassword,
-  roleOf,
   setRole,
 } from './people.ts'
 import { endSession, findSession } from './sessions.ts'
-import { identify, type Proof, renewPassword, signIn } from './sign-in.ts'
+import { identify, renewPassword, type SignInCredentials, signIn } from './sign-in.ts'
 import { countRecoveryCodes, forgetSignIns, selectOperators, selectUsers, type User } from './store.ts'
 
 /** The thread hashes for real; the test counts its work, and can act right after a password was verified. */
@@ -104,7 +104,7 @@ const resetOf = async (email: string, activation_hash?: string) => {
   return transaction(db, (tx) => resetPassword(tx, email, fresh, activation_hash))
 }
 
-const outcomeOf = async (proof: Proof) => (await identify(team, proof)).outcome
+const outcomeOf = async (proof: SignInCredentials) => (await identify(team, proof)).outcome
 
 async function tokenOf({ email, password }: Person, code?: string): Promise<string> {
   const known = await signIn(team, { email, password, code })
@@ -285,7 +285,7 @@ describe('signing in', () => {
   test('a wrong password and an unknown e-mail get the same answer after the same work', async () => {
     const one = await person()
     const owner = await person('owner', 'ptn_1')
-    const work = async (proof: Proof) => {
+    const work = async (proof: SignInCredentials) => {
       argon2.verified = 0
       return { answer: await identify(team, { ...proof, operator_only: true }), count: argon2.verified }
     }
@@ -314,7 +314,7 @@ describe('signing in', () => {
       expect(wait_seconds).toBeLessThanOrEqual(900)
       expect(argon2.verified).toBe(0)
       // Refusals are not counted: once the first failure is old, one more attempt is allowed.
-      const subject = pairOf({ email: one.email, address: undefined }).toString('hex')
+      const subject = accountAtPlace({ email: one.email, address: undefined }).toString('hex')
       await admin(
         `UPDATE shared.sign_in_failures SET failed_at[1] = failed_at[1] - interval '15 minutes' WHERE subject = '\\x${subject}'`,
       )
@@ -390,7 +390,7 @@ describe('signing in', () => {
     expect(await signIn(team, { email, password })).toEqual({ outcome: 'code_needed', of: 'activation' })
     // A single command is refused: there would be nobody to show the new password to.
     expect(await outcomeOf({ email, password, code })).toBe('activation_needed')
-    const signInOf = async (proof: Proof) => (await signIn(team, proof)).outcome
+    const signInOf = async (proof: SignInCredentials) => (await signIn(team, proof)).outcome
     expect(await signInOf({ email, password: 'wrong', code })).toBe('wrong')
     expect(await signInOf({ email, password, code: newActivation().code })).toBe('wrong_code')
     const twice = await Promise.all([1, 2].map(() => signIn(team, { email, password, code })))
@@ -516,7 +516,7 @@ describe('a session', () => {
     const one = await person()
     const [old, idle, young] = [await tokenOf(one), await tokenOf(one), await tokenOf(one)]
     const hex = (token: string) => createHash('sha256').update(token).digest('hex')
-    const terminal = (email: string) => pairOf({ email, address: undefined }).toString('hex')
+    const terminal = (email: string) => accountAtPlace({ email, address: undefined }).toString('hex')
     await identify(team, { email: 'late@op.example', password: 'x' })
     await identify(team, { email: 'early@op.example', password: 'x' })
     const [begun, left] = [await person(), await person()]
@@ -558,7 +558,7 @@ describe('roles', () => {
       'No user with the e-mail nobody@op.example. See: trilho users list',
     )
     await expect(person('admin', 'ptn_2')).rejects.toThrow('belongs to a partner')
-    expect(roleOf(await change(operator.email, 'admin'))).toBe('admin')
+    expect(personRoleOf(await change(operator.email, 'admin'))).toBe('admin')
     expect(() => operatorActor(owner.user)).toThrow('is not an operator')
     expect(describeUser(owner.user)).toEqual({
       id: owner.user.id,
@@ -605,8 +605,8 @@ describe('roles', () => {
     expect(operatorActor(await findUser(db, old.email)).role).toBe('reader')
     const change = (email: string, role: PersonRole) => transaction(db, (tx) => setRole(tx, email, role))
     await expect(change(one.email, 'reader')).rejects.toThrow('is the only operator with the role admin')
-    expect(roleOf(await change(old.email, 'admin'))).toBe('admin')
-    expect(roleOf(await change(one.email, 'reader'))).toBe('reader')
+    expect(personRoleOf(await change(old.email, 'admin'))).toBe('admin')
+    expect(personRoleOf(await change(one.email, 'reader'))).toBe('reader')
   })
 
   test('have an order that tells which may do more', () => {

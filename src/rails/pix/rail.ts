@@ -2,7 +2,7 @@ import type { Environment } from '../../core/environment.ts'
 import type { Money } from '../../core/money.ts'
 
 /** Who holds the account behind a Pix key. */
-export type Holder = { readonly name: string; readonly document: string }
+export type AccountHolder = { readonly name: string; readonly document: string }
 
 export type BankAccount = {
   readonly ispb: string
@@ -16,7 +16,7 @@ export type PixOrder = {
   /** 32 letters and digits: the rail's idempotency key, also used for status queries. */
   readonly send_id: string
   readonly amount: Money<'BRL'>
-  readonly to: Holder & ({ readonly pix_key: string } | { readonly bank_account: BankAccount })
+  readonly to: AccountHolder & ({ readonly pix_key: string } | { readonly bank_account: BankAccount })
   readonly description: string | null
   /** When the first try began, and which try this is. */
   readonly sent_at: Date
@@ -44,7 +44,7 @@ export interface PixRail<E extends Environment = Environment> {
   /** Throws `rail_unavailable` if no payment can be sent. */
   ready(): Promise<void>
   /** Asks the DICT. Undefined: no such key. Throws `rail_unavailable` if the DICT does not answer. */
-  holder(pix_key: string, asking: Holder | undefined): Promise<Holder | undefined>
+  holder(pix_key: string, asking: AccountHolder | undefined): Promise<AccountHolder | undefined>
   /** Idempotent by send_id. Once the signal is aborted, the rail must send nothing to the network. */
   send(order: PixOrder, signal?: AbortSignal): Promise<PixOutcome>
   status(order: PixOrder, signal?: AbortSignal): Promise<PixStatus>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
 import { makeCpf, parseDocument } from '../../core/document.ts'
 import type { Journal } from '../journal.ts'
-import type { Holder, PixOrder, PixOutcome, PixRail, PixStatus } from './rail.ts'
+import type { AccountHolder, PixOrder, PixOutcome, PixRail, PixStatus } from './rail.ts'
 
 /**
  * The Pix network of the sandbox, for partners and tests. The Pix key alone decides the outcome, never chance, so every outcome
@@ -31,7 +31,7 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
 
     async ready() {},
 
-    async holder(pix_key, asking): Promise<Holder | undefined> {
+    async holder(pix_key, asking): Promise<AccountHolder | undefined> {
       const name = magicName(pix_key)
       if (name === 'notfound') return undefined
       const stranger = strangerTo(asking)
@@ -66,7 +66,7 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
 const strangers = ['111444777', '222555888'].map(makeCpf)
 
 /** A holder with another document than the one who asks. */
-const strangerTo = (asking: Holder | undefined): Holder => ({
+const strangerTo = (asking: AccountHolder | undefined): AccountHolder => ({
   name: 'Outra Pessoa',
   document: strangers.find((document) => document !== asking?.document)!,
 })

@@ -1,4 +1,4 @@
-import type { Line } from './line.ts'
+import type { LogLine } from './line.ts'
 
 /** What the verified lines of a log say about one proposal. */
 export type History = {
@@ -17,14 +17,14 @@ export type History = {
 
 const ENDS = new Set(['complete', 'reject', 'withdraw', 'expire', 'supersede'])
 
-export function addToHistories(line: Line, histories: Map<string, History>): void {
+export function addToHistories(line: LogLine, histories: Map<string, History>): void {
   const { after, proposal_id } = line
   const said = after === null ? {} : JSON.parse(after)
   if (proposal_id !== null && said.proposal)
     histories.set(proposal_id, following(histories.get(proposal_id), line, said.proposal))
 }
 
-function following(before: History | undefined, line: Line, digest: string): History {
+function following(before: History | undefined, line: LogLine, digest: string): History {
   const { action, actor_email } = line
   const step = { step: action, step_by: actor_email, last: digest }
   if (!before) {

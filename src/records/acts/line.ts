@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { Place } from '../../db/sealing.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
 
 /** The schemas that have an act log. Each has its own, because a line is written in the transaction of its act. */
-export const places: readonly Place[] = ['production', 'sandbox', 'shared']
+export const logPlaces: readonly StoragePlace[] = ['production', 'sandbox', 'shared']
 
 /**
  * The actor of a line: a signed-in operator or user, an unidentified shell, or the service itself (an expiry, the
@@ -30,7 +30,7 @@ export type LogActor =
   | { readonly kind: 'service' }
 
 /** The content of a line. Never a password, a hash, a key's value, encrypted bytes or a whole document. */
-export type Entry = {
+export type ActEntry = {
   readonly action: string
   readonly object_id: string | null
   readonly before: unknown
@@ -38,7 +38,7 @@ export type Entry = {
   readonly proposal_id?: string | null
 }
 
-export type Line = {
+export type LogLine = {
   readonly seq: bigint
   readonly at: Date
   readonly actor_kind: LogActor['kind']
@@ -64,12 +64,12 @@ export type Line = {
 export type Head = { readonly seq: bigint; readonly hash: string }
 
 /** What is needed to write a line: the log, its HMAC key and the actor. */
-export type Pen = { readonly place: Place; readonly key: Buffer; readonly actor: LogActor }
+export type Pen = { readonly place: StoragePlace; readonly key: Buffer; readonly actor: LogActor }
 
 /** Place, number and hash of a line, shown to the actor. Kept elsewhere, they prove later that the line still exists. */
-export type Noted = { readonly place: Place; readonly seq: bigint; readonly hash: string }
+export type Noted = { readonly place: StoragePlace; readonly seq: bigint; readonly hash: string }
 
-export function lineAfter(head: Head, pen: Pen, entry: Entry, at: Date): Line {
+export function lineAfter(head: Head, pen: Pen, entry: ActEntry, at: Date): LogLine {
   const { actor } = pen
   const person = actor.kind === 'operator' || actor.kind === 'person' ? actor : undefined
   const line = {
@@ -102,7 +102,7 @@ function originOf(actor: LogActor): object | undefined {
 }
 
 /** Only a holder of the key can compute the hash. It covers the place, so a line of one log is invalid in another. */
-export function hashOf({ place, key }: Pick<Pen, 'place' | 'key'>, line: Omit<Line, 'hash'>): string {
+export function hashOf({ place, key }: Pick<Pen, 'place' | 'key'>, line: Omit<LogLine, 'hash'>): string {
   const said = [
     place,
     line.seq.toString(),
@@ -134,4 +134,4 @@ function canonical(value: unknown): string {
 }
 
 /** SHA-256 of a row, in hex. */
-export const digestOf = (row: unknown): string => createHash('sha256').update(canonical(row)).digest('hex')
+export const rowDigest = (row: unknown): string => createHash('sha256').update(canonical(row)).digest('hex')

@@ -1,9 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Sealer } from '../../core/seal.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
-import { type Place, sealInForce } from '../../db/sealing.ts'
+import { type StoragePlace, sealInForce } from '../../db/sealing.ts'
 import { type Held, type Write, writeTo } from '../../ledger/command.ts'
-import { type Entry, type Line, type LogActor, lineAfter, type Noted, type Pen, places } from './line.ts'
+import {
+  type ActEntry,
+  type LogActor,
+  type LogLine,
+  lineAfter,
+  logPlaces,
+  type Noted,
+  type Pen,
+} from './line.ts'
 import {
   actsKeyOf,
   addLine,
@@ -11,13 +19,13 @@ import {
   type HeldHead,
   headRows,
   insertActs,
-  insertKey,
+  insertLogKey,
   KEY_ID,
   lockHead,
-  lockKey,
+  lockLogKey,
   moveHead,
-  readKey,
-  updateKey,
+  readLogKey,
+  updateLogKey,
 } from './store.ts'
 
 /**
@@ -25,9 +33,9 @@ import {
  * with an HMAC key, which the database stores only encrypted (decision 0024).
  */
 export type ActLog = {
-  readonly pools: Readonly<Record<Place, Pool>>
+  readonly pools: Readonly<Record<StoragePlace, Pool>>
   /** For writing to the log of a place. The first call creates the key and the first line of all logs. */
-  pen(place: Place, actor: LogActor): Promise<Pen>
+  pen(place: StoragePlace, actor: LogActor): Promise<Pen>
   /** Creates the key and the first lines ahead of time, so that no act waits for that. */
   begin(): Promise<void>
   /** For verification: undefined if no line was ever written. */
@@ -45,7 +53,7 @@ const KEY_BYTES = 32
 const BEGUN = Buffer.from('begun')
 
 export function openActLog(options: {
-  readonly pools: Readonly<Record<Place, Pool>>
+  readonly pools: Readonly<Record<StoragePlace, Pool>>
   readonly sealer: Sealer
 }): ActLog {
   const { pools, sealer } = options
@@ -54,7 +62,7 @@ export function openActLog(options: {
 
   async function key(): Promise<LogKey | undefined> {
     if (known?.begun) return known
-    const sealed = await readKey(pools.shared)
+    const sealed = await readLogKey(pools.shared)
     known = sealed && keyIn(sealer.open(sealed.secret, of))
     return known
   }
@@ -62,14 +70,14 @@ export function openActLog(options: {
   async function begunKey(): Promise<LogKey> {
     const before = (await key()) ?? (await newKey())
     if (before.begun) return before
-    for (const place of places) await beginOne({ place, key: before.bytes, actor: { kind: 'service' } })
+    for (const place of logPlaces) await beginOne({ place, key: before.bytes, actor: { kind: 'service' } })
     await markBegun()
     return (await key())!
   }
 
   async function newKey(): Promise<LogKey> {
     await transaction(pools.shared, async (tx) => {
-      await insertKey(tx, await sealInForce(tx, sealer, randomBytes(KEY_BYTES), of))
+      await insertLogKey(tx, await sealInForce(tx, sealer, randomBytes(KEY_BYTES), of))
     })
     return (await key())!
   }
@@ -85,8 +93,8 @@ export function openActLog(options: {
 
   function markBegun(): Promise<void> {
     return transaction(pools.shared, async (tx) => {
-      const { bytes, begun } = keyIn(sealer.open((await lockKey(tx)).secret, of))
-      if (!begun) await updateKey(tx, await sealInForce(tx, sealer, Buffer.concat([bytes, BEGUN]), of))
+      const { bytes, begun } = keyIn(sealer.open((await lockLogKey(tx)).secret, of))
+      if (!begun) await updateLogKey(tx, await sealInForce(tx, sealer, Buffer.concat([bytes, BEGUN]), of))
     })
   }
 
@@ -122,10 +130,10 @@ function freeHead({ place }: Pen, head: HeldHead | undefined): HeldHead {
   return head
 }
 
-const notedOf = (pen: Pen, { seq, hash }: Line): Noted => ({ place: pen.place, seq, hash })
+const notedOf = (pen: Pen, { seq, hash }: LogLine): Noted => ({ place: pen.place, seq, hash })
 
 /** Call last in a transaction that moves no money. */
-export async function note(tx: Db, pen: Pen, entry: Entry): Promise<Noted> {
+export async function note(tx: Db, pen: Pen, entry: ActEntry): Promise<Noted> {
   const { head, now } = await lockHead(tx)
   const line = lineAfter(freeHead(pen, head), pen, entry, now)
   await addLine(tx, line)
@@ -136,7 +144,7 @@ export async function note(tx: Db, pen: Pen, entry: Entry): Promise<Noted> {
 export const headRef = { source: headRows, id: HEAD }
 
 /** For a money command that holds the head. */
-export function noteHeld(held: Held, pen: Pen, entry: Entry): { noted: Noted; writes: Write[] } {
+export function noteHeld(held: Held, pen: Pen, entry: ActEntry): { noted: Noted; writes: Write[] } {
   const head = freeHead(pen, held.row(headRows, HEAD))
   const line = lineAfter(head, pen, entry, held.now)
   const writes = [writeTo(insertActs, line), writeTo(moveHead, { id: HEAD, seq: line.seq, hash: line.hash })]

@@ -3,7 +3,7 @@ import { narrowly } from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import type { SealedColumn } from '../../db/sealing.ts'
 import { insertInto, type RowSource, rowSource, updateOf } from '../../ledger/command.ts'
-import type { Head, Line } from './line.ts'
+import type { Head, LogLine } from './line.ts'
 
 /**
  * A time outside of the range of JavaScript dates, such as infinity, is clamped: the line's hash is wrong in any
@@ -60,7 +60,7 @@ export async function readHead(db: Db): Promise<Head> {
 }
 
 /** Serialises the acts of one schema, so that the `before` of a line is the state that earlier acts left. */
-export async function takeTurn(tx: Db): Promise<void> {
+export async function lockActs(tx: Db): Promise<void> {
   await tx.query(
     `SET LOCAL lock_timeout = '5s'; SET LOCAL statement_timeout = '6s'; SET LOCAL idle_in_transaction_session_timeout = '6s'`,
   )
@@ -71,7 +71,7 @@ export async function takeTurn(tx: Db): Promise<void> {
  * Serialises the acts on one object. Acts of users on different objects run concurrently; they only wait for an
  * operator's act.
  */
-export async function takeTurnOn(tx: Db, object_id: string): Promise<void> {
+export async function lockActsOn(tx: Db, object_id: string): Promise<void> {
   await tx.query(`SET LOCAL lock_timeout = '4s'`)
   await tx.query(`SELECT pg_advisory_xact_lock_shared(hashtextextended('acts ' || current_schema(), 0))`)
   await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`act on ${object_id}`])
@@ -85,15 +85,15 @@ export async function lockHead(tx: Db): Promise<{ head: HeldHead | undefined; no
   return { head: rows[0], now: times[0].now }
 }
 
-export async function addLine(tx: Db, line: Line): Promise<void> {
+export async function addLine(tx: Db, line: LogLine): Promise<void> {
   await tx.query(
     insertActs.sql,
-    insertActs.columns.map((column) => [line[column as keyof Line]]),
+    insertActs.columns.map((column) => [line[column as keyof LogLine]]),
   )
   await tx.query('UPDATE acts_head SET seq = $1, hash = $2', [line.seq, line.hash])
 }
 
-export async function selectLines(db: Db, after: bigint, limit: number): Promise<Line[]> {
+export async function selectLogLines(db: Db, after: bigint, limit: number): Promise<LogLine[]> {
   const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts WHERE seq > $1 ORDER BY seq LIMIT $2`, [
     after,
     limit,
@@ -101,7 +101,7 @@ export async function selectLines(db: Db, after: bigint, limit: number): Promise
   return rows
 }
 
-export async function newestLines(db: Db, limit: number): Promise<Line[]> {
+export async function newestLines(db: Db, limit: number): Promise<LogLine[]> {
   const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts ORDER BY seq DESC LIMIT $1`, [limit])
   return rows
 }
@@ -119,7 +119,7 @@ export type LineFilter = {
  * The newest matching lines, each filter along its index. `object` matches the object or the proposal; few lines
  * match either, so the other filters are applied to those.
  */
-export async function linesBefore(db: Db, filter: LineFilter): Promise<Line[]> {
+export async function linesBefore(db: Db, filter: LineFilter): Promise<LogLine[]> {
   const { before, limit } = filter
   const values: unknown[] = []
   const param = (value: unknown) => `$${values.push(value)}`
@@ -143,7 +143,7 @@ export async function linesOfPartner(
   db: Db,
   partner_id: string,
   { before, limit }: { readonly before: bigint | undefined; readonly limit: number },
-): Promise<Line[]> {
+): Promise<LogLine[]> {
   const { rows } = await db.query(
     `SELECT ${COLUMNS} FROM acts WHERE partner_id = $1 AND seq < coalesce($2, 9223372036854775807)
      ORDER BY seq DESC LIMIT $3`,
@@ -153,7 +153,7 @@ export async function linesOfPartner(
 }
 
 export type SensitiveAct = Pick<
-  Line,
+  LogLine,
   'seq' | 'at' | 'action' | 'actor_kind' | 'actor_email' | 'object_id'
 > & {
   /** E-mail of the user the act was about, unless that user was removed. */
@@ -200,16 +200,16 @@ export async function sensitiveActs(db: Db, partner_id: string): Promise<Sensiti
 }
 
 /** The lines about one proposal, in order. */
-export async function linesAbout(db: Db, proposal_id: string): Promise<Line[]> {
+export async function linesAbout(db: Db, proposal_id: string): Promise<LogLine[]> {
   const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts WHERE proposal_id = $1 ORDER BY seq`, [
     proposal_id,
   ])
   return rows
 }
 
-export type SealedKey = { readonly secret: Buffer }
+export type SealedLogKey = { readonly secret: Buffer }
 
-export async function readKey(db: Db): Promise<SealedKey | undefined> {
+export async function readLogKey(db: Db): Promise<SealedLogKey | undefined> {
   const { rows } = await db.query('SELECT secret FROM acts_keys')
   return rows[0]
 }
@@ -217,7 +217,7 @@ export async function readKey(db: Db): Promise<SealedKey | undefined> {
 export const KEY_ID = 'acts'
 
 /** Does nothing if another node has created the key first. */
-export async function insertKey(tx: Db, key: { value: Buffer; key_id: string }): Promise<void> {
+export async function insertLogKey(tx: Db, key: { value: Buffer; key_id: string }): Promise<void> {
   await tx.query(
     'INSERT INTO acts_keys (id, secret, secret_key_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
     [KEY_ID, key.value, key.key_id],
@@ -225,12 +225,12 @@ export async function insertKey(tx: Db, key: { value: Buffer; key_id: string }):
 }
 
 /** In a transaction that encrypts the key again. */
-export async function lockKey(tx: Db): Promise<SealedKey> {
+export async function lockLogKey(tx: Db): Promise<SealedLogKey> {
   const { rows } = await tx.query('SELECT secret FROM acts_keys FOR UPDATE')
   return rows[0]
 }
 
-export async function updateKey(tx: Db, key: { value: Buffer; key_id: string }): Promise<void> {
+export async function updateLogKey(tx: Db, key: { value: Buffer; key_id: string }): Promise<void> {
   await tx.query('UPDATE acts_keys SET secret = $1, secret_key_id = $2', [key.value, key.key_id])
 }
 

@@ -1,14 +1,14 @@
 import type { Db } from '../../db/pool.ts'
-import type { Place } from '../../db/sealing.ts'
+import type { StoragePlace } from '../../db/sealing.ts'
 import { addToHistories, type History } from './history.ts'
-import { type Head, hashOf, type Line } from './line.ts'
+import { type Head, hashOf, type LogLine } from './line.ts'
 import type { LogKey } from './log.ts'
-import { findHead, selectLines } from './store.ts'
+import { findHead, selectLogLines } from './store.ts'
 
 /** A defect of a log. `object_id` names the line or log, `wrong` says what was found. */
 export type Broken = { readonly object_id: string; readonly wrong: string }
 
-export type Proof = {
+export type LogVerification = {
   readonly lines: bigint
   readonly broken: readonly Broken[]
   /** By proposal id. */
@@ -24,7 +24,7 @@ const PART = 500
 /** Further defects are counted, not named. */
 const NAMED_MOST = 20
 
-export const lineName = (place: Place, seq: bigint): string => `line ${seq} of ${place}`
+export const lineName = (place: StoragePlace, seq: bigint): string => `line ${seq} of ${place}`
 
 /** Collects the first defects by name and counts the rest. */
 export function openNames<Name>() {
@@ -43,14 +43,18 @@ export function openNames<Name>() {
 }
 
 /** A defect at a line. A line with a wrong hash is judged at the end, when all such lines are known. */
-type Wrong = { readonly seq: bigint; readonly found: string | Line }
+type Wrong = { readonly seq: bigint; readonly found: string | LogLine }
 
 /**
  * Walks a log from its first line to its head. A line with a wrong hash was changed or added; if the hash fits
  * another number, the line was moved; a missing number was removed. Lines are only ever added, so most of the walk
  * needs no snapshot: `walk` continues where it stopped, and `prove` walks the rest in the caller's snapshot.
  */
-export function openWalk(options: { place: Place; key: LogKey | undefined; anchors?: readonly Anchor[] }) {
+export function openWalk(options: {
+  place: StoragePlace
+  key: LogKey | undefined
+  anchors?: readonly Anchor[]
+}) {
   const { place, key, anchors = [] } = options
   const wrong = openNames<Wrong>()
   const histories = new Map<string, History>()
@@ -61,15 +65,15 @@ export function openWalk(options: { place: Place; key: LogKey | undefined; ancho
 
   async function walk(db: Db): Promise<void> {
     for (;;) {
-      const part = await selectLines(db, last.seq, PART)
+      const part = await selectLogLines(db, last.seq, PART)
       for (const line of part) step(line)
       if (part.length < PART) return
     }
   }
 
-  function step(line: Line): void {
+  function step(line: LogLine): void {
     const { seq } = line
-    const say = (found: string | Line) => wrong.add({ seq, found })
+    const say = (found: string | LogLine) => wrong.add({ seq, found })
     const follows = seq === last.seq + 1n
     if (!follows) wrong.add({ seq: last.seq + 1n, found: removed(last.seq + 1n, seq - 1n) })
     if (key === undefined || hashOf({ place, key: key.bytes }, line) !== line.hash) say(line)
@@ -88,7 +92,7 @@ export function openWalk(options: { place: Place; key: LogKey | undefined; ancho
     lines++
   }
 
-  async function prove(tx: Db): Promise<Proof> {
+  async function prove(tx: Db): Promise<LogVerification> {
     await walk(tx)
     const head = await findHead(tx)
     const strange = wrong.names.flatMap(({ found }) => (typeof found === 'string' ? [] : [found]))
@@ -109,16 +113,16 @@ export function openWalk(options: { place: Place; key: LogKey | undefined; ancho
 }
 
 /** The `partner_id` column is not covered by the hash; the `origin` in `after` is. */
-function partnerSaid({ actor_kind, after }: Line): string | null {
+function partnerSaid({ actor_kind, after }: LogLine): string | null {
   return actor_kind === 'person' && after !== null ? (JSON.parse(after).origin?.partner_id ?? null) : null
 }
 
-const logName = (place: Place): string => `the log of ${place}`
+const logName = (place: StoragePlace): string => `the log of ${place}`
 
 const removed = (from: bigint, to: bigint): string =>
   from === to ? 'removed' : `removed, with all up to ${to}`
 
-function wrongWithHead(place: Place, head: Head | undefined, last: Head): Broken[] {
+function wrongWithHead(place: StoragePlace, head: Head | undefined, last: Head): Broken[] {
   if (!head) return [{ object_id: logName(place), wrong: 'its head was removed' }]
   const say = (seq: bigint, wrong: string) => [{ object_id: lineName(place, seq), wrong }]
   if (head.seq > last.seq) return say(last.seq + 1n, removed(last.seq + 1n, head.seq))
@@ -128,9 +132,9 @@ function wrongWithHead(place: Place, head: Head | undefined, last: Head): Broken
 }
 
 function wrongWith(
-  line: Line,
-  strange: readonly Line[],
-  { place, key, head }: { place: Place; key: LogKey | undefined; head: Head | undefined },
+  line: LogLine,
+  strange: readonly LogLine[],
+  { place, key, head }: { place: StoragePlace; key: LogKey | undefined; head: Head | undefined },
 ): string {
   if (key === undefined) return 'nobody can say whether it is ours: the key of the log is missing'
   const moved = strange.find(

@@ -35,12 +35,12 @@ const AGAIN_MS = 60_000
  * minute.
  */
 export function openInvalidAnswers({ db, clock }: Books, log: Logger): ReportInvalid {
-  const told = new Map<string, number>()
+  const reported_at = new Map<string, number>()
   return (error) => {
     const { rail, call, problem } = error
-    const before = told.get(rail)
+    const before = reported_at.get(rail)
     if (before !== undefined && performance.now() - before < AGAIN_MS) return
-    told.set(rail, performance.now())
+    reported_at.set(rail, performance.now())
     log.warn({ err: error }, 'rails: an answer is not valid and is treated as no answer')
     const details = { call, problem, check: CHECK }
     recordExceptionDaily(db, clock, {
@@ -50,7 +50,7 @@ export function openInvalidAnswers({ db, clock }: Books, log: Logger): ReportInv
       partner_id: null,
       details,
     }).catch((failure: unknown) => {
-      told.delete(rail)
+      reported_at.delete(rail)
       log.warn({ err: failure, rail }, 'rails: an invalid answer was not recorded as an exception')
     })
   }

@@ -84,9 +84,9 @@ export async function endFollowUp(db: Db, resource_id: string): Promise<void> {
   await db.query('UPDATE follow_ups SET ask_at = NULL WHERE resource_id = $1', [resource_id])
 }
 
-export type Resolved = Resolution & { readonly resource_id: string; readonly resolved_at: Date }
+export type StoredResolution = Resolution & { readonly resource_id: string; readonly resolved_at: Date }
 
-export async function newestResolutions(db: Db, limit: number): Promise<Resolved[]> {
+export async function newestResolutions(db: Db, limit: number): Promise<StoredResolution[]> {
   const { rows } = await db.query(
     `SELECT resource_id, outcome, evidence, proposal_id, resolved_by, resolved_at FROM resolutions
      ORDER BY resolved_at DESC, resource_id LIMIT $1`,

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Api, openApi, type Reply } from '../../../test/support/api.ts'
 import { type ConsoleClient, signedIn } from '../../../test/support/console.ts'
 import { asAdmin } from '../../../test/support/database.ts'
-import { insist } from '../../../test/support/insist.ts'
 import { startNode } from '../../../test/support/node.ts'
 import { openReceiver, type Receiver } from '../../../test/support/receiver.ts'
+import { retryUntilAnswered } from '../../../test/support/retry.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import { type Act, act } from '../../control/operator/act.ts'
@@ -67,7 +67,7 @@ const idOf = (reply: { status: number; text: string; json: any }, status = 201):
   expectStatus(reply, status).json.id
 
 /** On a busy machine a request may time out on a lock: a 503 is no acknowledgement, and the request is sent again. */
-const again = <R extends Reply>(ask: () => Promise<R>) => insist(ask, { cut: 0, unavailable: 0 })
+const again = <R extends Reply>(ask: () => Promise<R>) => retryUntilAnswered(ask, { cut: 0, unavailable: 0 })
 const insistentApi = (api: Api): Api => ({
   ...api,
   get: (path) => again(() => api.get(path)),

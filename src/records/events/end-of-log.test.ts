@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase } from '../../../test/support/database.ts'
-import { openHands, someCpf } from '../../../test/support/service.ts'
+import { openDirectAccess, someCpf } from '../../../test/support/service.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
 
-let hands: ReturnType<typeof openHands>
+let direct: ReturnType<typeof openDirectAccess>
 let customer_id: string
-const world = () => hands.worlds.production
+const world = () => direct.worlds.production
 
 beforeAll(async () => {
-  hands = openHands(await createDatabase())
-  const { rows } = await hands.shared.db.query(
+  direct = openDirectAccess(await createDatabase())
+  const { rows } = await direct.shared.db.query(
     `INSERT INTO partners (id, name) VALUES ('ptn_a', 'Acme') RETURNING id`,
   )
   const partner_id = rows[0].id
   for (const name of ['Rita', 'Rui'])
     customer_id = (await addCustomer(world(), { partner_id, name, document: someCpf() })).id
 })
-afterAll(() => hands.stop())
+afterAll(() => direct.stop())
 
 const insertAt = (position: string, sequence: number) =>
   world().db.query(

@@ -29,7 +29,7 @@ export async function recordEvent(tx: Db, world: World, event: NewEvent): Promis
     insertUnplacedEvents.sql,
     insertUnplacedEvents.columns.map((column) => [row[column]]),
   )
-  afterCommit(tx, world.told)
+  afterCommit(tx, world.wakeEventReaders)
   return row.id
 }
 

@@ -1,5 +1,5 @@
 import type { LogSource } from '../../db/log-poller.ts'
-import { lookedAt } from '../../db/newest.ts'
+import { mostRowsRead } from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import { eventColumns, eventFields, type StoredEvent } from './store.ts'
 
@@ -45,7 +45,7 @@ export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> 
   const walked = (most: number) => walkSql(filter, { by_type, param, most })
   if (type === undefined || by_type)
     return { rows: (await db.query(`${shown} (${walked(limit)}) AS e ${orderOf(filter)}`, values)).rows }
-  const most = lookedAt(limit)
+  const most = mostRowsRead(limit)
   const { rows } = await db.query(
     `WITH found AS MATERIALIZED (${shown} (
        SELECT ${COLUMNS} FROM (${walked(most)}) AS looked WHERE type = ${param(type)} LIMIT ${limit}) AS e ${orderOf(filter)})
@@ -126,7 +126,7 @@ export async function lastPosition(db: Db, partner_id: string): Promise<bigint> 
 
 /** For callers that wait for events: one query for all partners that have waiting callers. */
 export const eventLogSource = (db: Db): LogSource => {
-  const look = async (position: bigint, partners: readonly string[]) => {
+  const newestSince = async (position: bigint, partners: readonly string[]) => {
     const { rows } = await db.query({
       name: 'events since position',
       text: `SELECT p.id, (SELECT max(position) FROM events WHERE partner_id = p.id AND position > $2) AS last
@@ -140,5 +140,5 @@ export const eventLogSource = (db: Db): LogSource => {
     )
     return { last, partners: new Set<string>(found.map(({ id }) => id)), more: false }
   }
-  return { last: async (partners) => (await look(0n, partners)).last ?? 0n, since: look }
+  return { last: async (partners) => (await newestSince(0n, partners)).last ?? 0n, since: newestSince }
 }

@@ -1,14 +1,14 @@
-import { findOwned, type Where } from '../../core/owned.ts'
+import { findOwned, type OwnedId } from '../../core/owned.ts'
 import { readOrWait, type Wait } from '../../http/wait.ts'
 import type { World } from '../../world.ts'
 import { type LogFilter, type LogPage, lastPosition, selectEvents } from './log-store.ts'
 import { eventById } from './store.ts'
 
 /** Reading the log (contract §12). An event of another partner or environment is not found. */
-export const findEvent = (world: World, where: Where, param?: string) =>
+export const findEvent = (world: World, where: OwnedId, param?: string) =>
   findOwned('event', where, () => eventById(world.db, where), param)
 
-export type From = {
+export type FollowEventsFrom = {
   readonly after: string
   /** Decodes the position at which an earlier page ended. */
   readonly readCursor: (text: string) => bigint | undefined
@@ -23,7 +23,7 @@ export type FollowedEvents = LogPage & {
 export async function followEvents(
   world: World,
   filter: Omit<LogFilter, 'from'>,
-  from: From,
+  from: FollowEventsFrom,
   wait: Wait,
 ): Promise<FollowedEvents> {
   const { partner_id } = filter
@@ -39,7 +39,7 @@ export async function followEvents(
 async function positionAfter(
   world: World,
   partner_id: string,
-  { after, readCursor }: From,
+  { after, readCursor }: FollowEventsFrom,
 ): Promise<bigint | undefined> {
   if (after === 'start') return 0n
   if (after === 'now') return lastPosition(world.db, partner_id)

@@ -1,5 +1,5 @@
 import { type IdKind, idPrefixes } from '../../core/ids.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { EVENTS_REMOVED_UNTIL } from '../../db/event-horizon.ts'
 import type { Db } from '../../db/pool.ts'
 import { type Check, IN_PRODUCTION, ofKind, type RangeCheck, type Within } from '../../ledger/audit.ts'
@@ -70,9 +70,13 @@ export async function partnerOfEvent(db: Db, id: string): Promise<string | undef
 }
 
 /** Deletes all old events that no delivery needs any more. */
-export async function forgetEvents(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
+export async function forgetEvents(
+  db: Db,
+  older_than: Date,
+  shouldContinue: ShouldContinue = () => true,
+): Promise<void> {
   let after: string | null = ''
-  while (after !== null && goOn()) {
+  while (after !== null && shouldContinue()) {
     const answer: { rows: { seen: string | null }[] } = await db.query(
       'SELECT forget_old_events($1, $2, 1000) AS seen',
       [older_than, after],
@@ -90,20 +94,20 @@ export const endTime = (field: string, status: string) =>
   `CASE d.status WHEN '${status}' THEN coalesce(d.${field}, ${isoTime('v.created_at')}) ELSE d.${field} END`
 
 /**
- * Checks that each object has exactly the events that its history requires. `told` yields one row per required event: object_id,
+ * Checks that each object has exactly the events that its history requires. `expected` yields one row per required event: object_id,
  * sequence, type, partner_id, created_at (null: stored nowhere else), since (earliest possible time) and `facts`, texts that the
  * event's object must repeat. `facts` picks the same texts out of that object, as `d`, whose fields are `fields`. Events that
  * were deleted by age may be missing. Events of objects that do not exist are samples, which only the sandbox has.
  */
-export function toldCheck(options: {
+export function missingEventCheck(options: {
   readonly name: string
   readonly prefix: string
   readonly table: string
-  readonly told: (within: Within) => string
+  readonly expected: (within: Within) => string
   readonly fields: string
   readonly facts: string
 }): RangeCheck {
-  const { name, prefix, table, told, fields, facts } = options
+  const { name, prefix, table, expected, fields, facts } = options
   return {
     name,
     walk: 'causes',
@@ -112,7 +116,7 @@ export function toldCheck(options: {
       within,
     ) => `SELECT coalesce(x.object_id, e.object_id) AS object_id, coalesce(x.partner_id, e.partner_id) AS partner_id,
         coalesce(x.sequence, e.sequence) AS sequence, x.type AS expected, e.type AS found, x.facts, e.facts AS told
-      FROM (${told(within)}) AS x
+      FROM (${expected(within)}) AS x
       FULL JOIN (
         SELECT v.object_id, v.sequence, v.type, v.partner_id, v.created_at, ${facts} AS facts
         FROM events v, json_to_record(CASE json_typeof(v.data) WHEN 'object' THEN v.data ELSE '{}' END) AS d (${fields})

@@ -1,11 +1,11 @@
 import { isId } from '../../core/ids.ts'
-import { findOwned, type Where } from '../../core/owned.ts'
+import { findOwned, type OwnedId } from '../../core/owned.ts'
 import { readOrWait, type Wait } from '../../http/wait.ts'
 import type { World } from '../../world.ts'
 import { type Followed, lastRequest, requestById, selectRequestsAfter } from './store.ts'
 
 /** Reading the request log. A request of another partner or environment is not found. */
-export const findRequest = (world: World, where: Where, param?: string) =>
+export const findRequest = (world: World, where: OwnedId, param?: string) =>
   findOwned('request', where, () => requestById(world.db, where), param)
 
 export type RequestFilter = {
@@ -15,7 +15,7 @@ export type RequestFilter = {
   readonly limit: number
 }
 
-export type From = {
+export type FollowRequestsFrom = {
   readonly after: string
   /** Decodes the position at which an earlier page ended. */
   readonly readCursor: (text: string) => bigint
@@ -25,7 +25,7 @@ export type From = {
 export async function followRequests(
   world: World,
   filter: RequestFilter,
-  from: From,
+  from: FollowRequestsFrom,
   wait: Wait,
 ): Promise<Followed & { after: bigint }> {
   const { partner_id, key_id } = filter
@@ -36,7 +36,11 @@ export async function followRequests(
   return { ...(await readOrWait(read, partner_id, wait)), after }
 }
 
-async function positionAfter(world: World, partner_id: string, { after, readCursor }: From): Promise<bigint> {
+async function positionAfter(
+  world: World,
+  partner_id: string,
+  { after, readCursor }: FollowRequestsFrom,
+): Promise<bigint> {
   if (after === 'start') return 0n
   if (after === 'now') return lastRequest(world.db, [partner_id])
   if (!after.startsWith('req_')) return readCursor(after)

@@ -1,6 +1,6 @@
 import { idPrefixes, timeOfId } from '../../core/ids.ts'
 import { arrayOf } from '../../db/arrays.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { columnsOf } from '../../db/columns.ts'
 import type { LogSource } from '../../db/log-poller.ts'
 import { type ListSource, narrowly, type Param } from '../../db/newest.ts'
@@ -136,7 +136,7 @@ export async function callsWith(
 export type Followed = { readonly rows: readonly LoggedRequest[]; readonly stopped_at: bigint | undefined }
 
 /** Requests examined for one page, if a filter may exclude some of them. */
-const LOOK_MAX = 1000
+const READ_MAX = 1000
 
 /** Requests in the order of logging, oldest first. */
 export async function selectRequestsAfter(
@@ -150,7 +150,7 @@ export async function selectRequestsAfter(
   },
 ): Promise<Followed> {
   const { partner_id, after, status = null, key_id = null, limit } = filter
-  const look = status === null && key_id === null ? limit : LOOK_MAX
+  const read_most = status === null && key_id === null ? limit : READ_MAX
   const { rows } = await db.query({
     name: 'requests after position',
     text: `WITH looked AS MATERIALIZED (SELECT ${columnsOf('requests')} FROM requests
@@ -159,10 +159,10 @@ export async function selectRequestsAfter(
       FROM (SELECT max(position) AS last, count(*)::integer AS looked_at FROM looked) AS s LEFT JOIN LATERAL
         (SELECT ${columnsOf('requests')} FROM looked WHERE ($3::smallint IS NULL OR status = $3)
           AND ($4::text IS NULL OR api_key_id = $4) ORDER BY position LIMIT $5) AS m ON true ORDER BY m.position`,
-    values: [partner_id, after, status, key_id, limit, look],
+    values: [partner_id, after, status, key_id, limit, read_most],
   })
   const found = rows.filter(({ id }) => id !== null)
-  const stopped = found.length < limit && rows[0].looked_at === look
+  const stopped = found.length < limit && rows[0].looked_at === read_most
   return { rows: found, stopped_at: stopped ? rows[0].last : undefined }
 }
 
@@ -194,9 +194,13 @@ export const requestLogSource = (db: Db): LogSource => ({
 const STEP = 1000
 
 /** Deletes all requests from before that time. */
-export async function forgetRequests(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
+export async function forgetRequests(
+  db: Db,
+  older_than: Date,
+  shouldContinue: ShouldContinue = () => true,
+): Promise<void> {
   const below = `${idPrefixes.request}_${timeOfId(older_than.getTime())}`
-  for (let gone = STEP; gone === STEP && goOn(); ) {
+  for (let gone = STEP; gone === STEP && shouldContinue(); ) {
     const { rows } = await db.query('SELECT forget_requests($1, $2) AS gone', [below, STEP])
     gone = rows[0].gone
   }

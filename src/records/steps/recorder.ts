@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { openBatching } from '../../core/batching.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Pool } from '../../db/pool.ts'
-import { type Exchange, insertExchanges } from './store.ts'
+import { insertExchanges, type RailExchange } from './store.ts'
 
 /**
  * Records the exchanges between workers and rails, in batches and in the background. Nothing waits for it: exchanges beyond the
@@ -11,11 +11,11 @@ import { type Exchange, insertExchanges } from './store.ts'
  */
 export type StepRecorder = {
   /** Begins an exchange. Call the returned function with the rail's answer. */
-  begin(object_id: string, did: Exchange['did']): (heard: Heard) => void
+  begin(object_id: string, did: RailExchange['did']): (heard: AnswerSummary) => void
   stop(): Promise<void>
 }
 
-export type Heard = Pick<Exchange, 'heard' | 'said'>
+export type AnswerSummary = Pick<RailExchange, 'heard' | 'said'>
 
 const GATHER_MS = 250
 const BATCH_MAX = 1000
@@ -29,7 +29,7 @@ export function openStepRecorder(
 ): StepRecorder {
   const batching = openBatching({ run: write, gather, batch_max: BATCH_MAX, waiting_max: WAITING_MAX })
 
-  async function write(batch: readonly Exchange[]): Promise<undefined> {
+  async function write(batch: readonly RailExchange[]): Promise<undefined> {
     try {
       await insertExchanges(world.db, batch)
     } catch (error) {

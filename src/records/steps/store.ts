@@ -1,12 +1,12 @@
 import { timeOfId } from '../../core/ids.ts'
-import type { GoOn } from '../../db/chore.ts'
+import type { ShouldContinue } from '../../db/chore.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
 
 /**
  * An exchange between the service and a rail about one payout or transfer: a send or a status query, and the rail's answer.
  * Only for people to see what happened: nothing is decided by it, and it is not part of the books.
  */
-export type Exchange = {
+export type RailExchange = {
   readonly object_id: string
   readonly did: 'sent' | 'asked'
   readonly at: Date
@@ -17,7 +17,7 @@ export type Exchange = {
 }
 
 /** A line of the track in the console: what the service did, or what the rail answered. */
-export type Step = {
+export type RailStep = {
   readonly kind: 'sent' | 'asked' | 'unknown' | 'answered'
   readonly by: 'service' | 'rail'
   readonly said: string | null
@@ -27,7 +27,7 @@ export type Step = {
   readonly times: number
 }
 
-type Row = Exchange & { readonly n: bigint; readonly times: number }
+type Row = RailExchange & { readonly n: bigint; readonly times: number }
 
 /** Exchanges kept per object: the first one and the latest ones. */
 const MOST = 200
@@ -35,18 +35,25 @@ const MOST = 200
 const COLUMNS = 'object_id, n, did, at, heard, said, last_at, times'
 
 /** Steps of an object, oldest first. The caller must have checked that the object belongs to the partner. */
-export async function stepsOf(db: Db, object_id: string): Promise<Step[]> {
+export async function stepsOf(db: Db, object_id: string): Promise<RailStep[]> {
   const { rows } = await db.query<Row>({
     name: 'steps of object',
     text: `SELECT ${COLUMNS} FROM (SELECT ${COLUMNS} FROM steps WHERE object_id = $1 ORDER BY n DESC LIMIT ${MOST}) AS last
       ORDER BY n`,
     values: [object_id],
   })
-  return rows.flatMap(told)
+  return rows.flatMap(stepsOfExchange)
 }
 
 /** The lines of an exchange. */
-export function told({ did, heard, said, at, last_at, times }: Omit<Row, 'object_id' | 'n'>): Step[] {
+export function stepsOfExchange({
+  did,
+  heard,
+  said,
+  at,
+  last_at,
+  times,
+}: Omit<Row, 'object_id' | 'n'>): RailStep[] {
   const asked = { kind: did, by: 'service', said: null, at, last_at: at, times: 1 } as const
   if (did === 'asked' && heard !== 'answered') return [{ ...asked, said, last_at, times }]
   const kind = heard === 'unknown' ? 'unknown' : 'answered'
@@ -84,7 +91,7 @@ const LIGHTLY = `SELECT set_config('synchronous_commit', 'off', true), set_confi
   set_config('statement_timeout', '2s', true)`
 
 /** Adds a batch. Only exchanges that may repeat are compared with the stored ones. */
-export function insertExchanges(db: Pool, batch: readonly Exchange[]): Promise<void> {
+export function insertExchanges(db: Pool, batch: readonly RailExchange[]): Promise<void> {
   const repeatable = batch.filter(({ did, heard }) => did === 'asked' || heard !== 'answered')
   return transaction(db, async (tx) => {
     await tx.query(LIGHTLY)
@@ -96,7 +103,7 @@ export function insertExchanges(db: Pool, batch: readonly Exchange[]): Promise<v
   })
 }
 
-const idsOf = (batch: readonly Exchange[]) => new Set(batch.map(({ object_id }) => object_id))
+const idsOf = (batch: readonly RailExchange[]) => new Set(batch.map(({ object_id }) => object_id))
 
 type Last = Row & { readonly count: number }
 
@@ -111,10 +118,10 @@ async function lastOf(tx: Db, ids: readonly string[]): Promise<Last[]> {
   return rows
 }
 
-type Counted = Exchange & { times: number; last_at: Date }
+type Counted = RailExchange & { times: number; last_at: Date }
 
 /** A query with the same answer as the last one increases the count of that one. */
-function fold(before: readonly Last[], batch: readonly Exchange[]) {
+function fold(before: readonly Last[], batch: readonly RailExchange[]) {
   const lasts = new Map<string, Counted & { n?: bigint; count: number }>(
     before.map((row) => [row.object_id, { ...row, times: 0 }]),
   )
@@ -140,7 +147,8 @@ function fold(before: readonly Last[], batch: readonly Exchange[]) {
   return { fresh, beyond, repeated }
 }
 
-const isSame = (a: Exchange, b: Exchange) => a.did === b.did && a.heard === b.heard && a.said === b.said
+const isSame = (a: RailExchange, b: RailExchange) =>
+  a.did === b.did && a.heard === b.heard && a.said === b.said
 
 async function countAgain(
   tx: Db,
@@ -197,9 +205,13 @@ export const masked = (text: string): string =>
 const STEP = 1000
 
 /** Deletes steps of objects that were created before that time and have ended. */
-export async function forgetSteps(db: Db, older_than: Date, goOn: GoOn = () => true): Promise<void> {
+export async function forgetSteps(
+  db: Db,
+  older_than: Date,
+  shouldContinue: ShouldContinue = () => true,
+): Promise<void> {
   const before = timeOfId(older_than.getTime())
-  for (let gone = STEP; gone >= STEP && goOn(); ) {
+  for (let gone = STEP; gone >= STEP && shouldContinue(); ) {
     const { rows } = await db.query('SELECT forget_steps($1, $2) AS gone', [before, STEP])
     gone = rows[0].gone
   }

@@ -16,7 +16,7 @@ import { Id } from '../../ui/id.tsx'
 import { Crumbs, PageHead, Section } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { Step } from '../../ui/track.tsx'
-import { baseOf, priceText, quoteOf } from './price.ts'
+import { baseAssetOf, priceText, quoteAssetOf } from './price.ts'
 
 /** Parts that the pages of a quote and of a trade share. */
 type Terms = Quote | Trade
@@ -60,7 +60,7 @@ export function HowMade({ of, pricing }: { readonly of: Terms; readonly pricing:
           <Line name={words.converted} asset={from_asset} units={converted} total />
           <tr>
             <th scope="row">{words.at}</th>
-            <td className="quiet no-phone">{words.per(quoteOf(of), baseOf(of))}</td>
+            <td className="quiet no-phone">{words.per(quoteAssetOf(of), baseAssetOf(of))}</td>
             <td className="r">
               <span className="amt">
                 {priceText(of.market_price, language)}
@@ -108,7 +108,7 @@ type Happened = {
   readonly status: Quote['status']
 }
 
-export function stepsOf(words: Texts['conversions'], { quote, trade, status }: Happened): Step[] {
+export function conversionSteps(words: Texts['conversions'], { quote, trade, status }: Happened): Step[] {
   const { steps } = words
   const quoted: Step = {
     key: 'quoted',
@@ -148,7 +148,7 @@ export function ConversionDetails({ of, page, rows }: DetailsProps) {
   const { conversions } = useText()
   const environment = useEnvironment()
   const { customer, request } = page
-  const base = baseOf(of)
+  const base = baseAssetOf(of)
   return (
     <aside>
       <Section title={conversions.details}>

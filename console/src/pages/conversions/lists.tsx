@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Name } from '../../api/client.ts'
-import { addressOf } from '../../api/client.ts'
+import { callAddress } from '../../api/client.ts'
 import { useEnvironment } from '../../environment.ts'
 import { dayText } from '../../format/time.ts'
 import { useSession } from '../../session.tsx'
@@ -8,7 +8,7 @@ import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Chip, FilterSegments, Filters, TextChip, useFilters, useQueryString } from '../../ui/filters.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { EndRail, PageHead } from '../../ui/page.tsx'
+import { EndMark, PageHead } from '../../ui/page.tsx'
 import { Glyph, shapeOf } from '../../ui/status.tsx'
 import { PricesNow } from './prices.tsx'
 import './conversions.css'
@@ -174,7 +174,7 @@ function Export({ list }: { readonly list: HeadProps['list'] }) {
   return (
     <a
       className="btn"
-      href={addressOf(name, { params: { environment }, query })}
+      href={callAddress(name, { params: { environment }, query })}
       title={ui.export_hint}
       download
     >
@@ -204,7 +204,7 @@ export function ListFoot({ list, page }: FootProps) {
   }
   return (
     <>
-      {!older && page.data.length > 0 && <EndRail />}
+      {!older && page.data.length > 0 && <EndMark />}
       <div className="pager">
         <Button small onClick={() => set({ after: at && before.get(at) })} disabled={at === undefined}>
           {ui.newer}

@@ -11,5 +11,6 @@ export function priceText(price: string, language: Language): string {
 type Sides = Pick<Trade, 'from_asset' | 'to_asset' | 'side'>
 
 /** The base asset of the price, and the asset that the price is quoted in. */
-export const baseOf = ({ from_asset, to_asset, side }: Sides) => (side === 'buy' ? to_asset : from_asset)
-export const quoteOf = ({ from_asset, to_asset, side }: Sides) => (side === 'buy' ? from_asset : to_asset)
+export const baseAssetOf = ({ from_asset, to_asset, side }: Sides) => (side === 'buy' ? to_asset : from_asset)
+export const quoteAssetOf = ({ from_asset, to_asset, side }: Sides) =>
+  side === 'buy' ? from_asset : to_asset

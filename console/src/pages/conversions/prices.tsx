@@ -12,8 +12,8 @@ import { Field, focusFirstMistake, Input, Select } from '../../ui/field.tsx'
 import { Rich } from '../../ui/rich.tsx'
 import { Status } from '../../ui/status.tsx'
 import { useNow } from '../../ui/time.tsx'
-import { useLooking } from './left.tsx'
 import { priceText } from './price.ts'
+import { usePollingWhileVisible } from './time-left.tsx'
 
 /** The current price of each pair, and its age. */
 export function PricesNow() {
@@ -22,7 +22,7 @@ export function PricesNow() {
   const { may } = useSession()
   const [setting, setSetting] = useState(false)
   const prices = useCall('console.prices.list', { params: { environment } }, { live: ['price'] })
-  useLooking(prices.refetch, true)
+  usePollingWhileVisible(prices.refetch, true)
   const known = prices.data?.data
   return (
     <section
@@ -55,7 +55,7 @@ function Pair({ price, answered_at }: { readonly price: Price; readonly answered
   const { pair, source, fresh, age_ms } = price
   const age = age_ms + Math.max(0, useNow().getTime() - answered_at)
   const words = conversions.prices.sources
-  const told = source
+  const sourceText = source
     .split(', ')
     .map((one) => words[one] ?? one)
     .join(', ')
@@ -71,7 +71,7 @@ function Pair({ price, answered_at }: { readonly price: Price; readonly answered
         </span>
       )}
       {fresh ? (
-        <span className="faint small">{conversions.prices.age(ageText(age), told)}</span>
+        <span className="faint small">{conversions.prices.age(ageText(age), sourceText)}</span>
       ) : (
         <Status state="attention">{conversions.prices.too_old}</Status>
       )}

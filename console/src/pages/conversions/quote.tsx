@@ -6,7 +6,7 @@ import { useEnvironment } from '../../environment.ts'
 import { listTime } from '../../format/time.ts'
 import { Ledger } from '../../object/ledger.tsx'
 import { MadeBy } from '../../object/made-by.tsx'
-import { ToldEvents } from '../../object/told.tsx'
+import { ObjectEvents } from '../../object/object-events.tsx'
 import { useSession } from '../../session.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -16,8 +16,8 @@ import { Meter } from '../../ui/meter.tsx'
 import { Crumbs, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Track } from '../../ui/track.tsx'
-import { ConversionDetails, HowMade, Opening, SidesTitle, stepsOf } from './conversion.tsx'
-import { secondsOf, useLeft, useRunOut } from './left.tsx'
+import { ConversionDetails, conversionSteps, HowMade, Opening, SidesTitle } from './conversion.tsx'
+import { secondsOf, useOnExpiry, useTimeLeft } from './time-left.tsx'
 import './conversions.css'
 
 const HOLDS_MS = 30_000
@@ -40,8 +40,8 @@ function Shown({ page, answered_at, onOut }: ShownProps) {
   const { conversions } = useText()
   const environment = useEnvironment()
   const { quote, trade, customer, pricing, movements, events, request } = page
-  const left_ms = useLeft(page.left_ms, answered_at)
-  useRunOut(left_ms, onOut)
+  const left_ms = useTimeLeft(page.left_ms, answered_at)
+  useOnExpiry(left_ms, onOut)
   const status = quote.status === 'pending' && left_ms === 0 ? 'expired' : quote.status
   return (
     <>
@@ -63,10 +63,10 @@ function Shown({ page, answered_at, onOut }: ShownProps) {
         <div className="grow">
           <HowMade of={quote} pricing={pricing} />
           <Section title={conversions.timeline}>
-            <Track steps={stepsOf(conversions, { quote, trade, status })} />
+            <Track steps={conversionSteps(conversions, { quote, trade, status })} />
           </Section>
           <Ledger movements={movements} customer={customer} />
-          <ToldEvents events={events} />
+          <ObjectEvents events={events} />
           <MadeBy request={request} partly />
         </div>
         <ConversionDetails

@@ -7,8 +7,8 @@ import { Id } from '../../ui/id.tsx'
 import { Status } from '../../ui/status.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ListEmpty, sideColumns } from './columns.tsx'
-import { secondsOf, useLeft, useLooking, useRunOut } from './left.tsx'
 import { ListFoot, ListHead, useListQuery } from './lists.tsx'
+import { secondsOf, useOnExpiry, usePollingWhileVisible, useTimeLeft } from './time-left.tsx'
 
 type Row = Reply<'console.quotes.list'>['data'][number]
 
@@ -22,7 +22,7 @@ export function QuotesPage() {
     { params: { environment }, query },
     { live: ['trade'], keep: true },
   )
-  useLooking(list.refetch, at_top)
+  usePollingWhileVisible(list.refetch, at_top)
   const columns: readonly Column<Row>[] = [
     ...sideColumns<Row>({
       words: conversions,
@@ -79,8 +79,8 @@ type StatusProps = { readonly row: Row; readonly answered_at: number; readonly o
 /** Counts down, and reads the quote again when it expires. */
 function QuoteStatus({ row, answered_at, onOut }: StatusProps) {
   const { conversions } = useText()
-  const left_ms = useLeft(row.left_ms, answered_at)
-  useRunOut(left_ms, () => void onOut())
+  const left_ms = useTimeLeft(row.left_ms, answered_at)
+  useOnExpiry(left_ms, () => void onOut())
   const { status } = row.quote
   const shown = status === 'pending' && left_ms === 0 ? 'expired' : status
   return (

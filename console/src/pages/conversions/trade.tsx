@@ -5,7 +5,7 @@ import { useEnvironment } from '../../environment.ts'
 import { listTime } from '../../format/time.ts'
 import { Ledger } from '../../object/ledger.tsx'
 import { MadeBy } from '../../object/made-by.tsx'
-import { ToldEvents } from '../../object/told.tsx'
+import { ObjectEvents } from '../../object/object-events.tsx'
 import { useSession } from '../../session.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -15,7 +15,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Crumbs, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Track } from '../../ui/track.tsx'
-import { ConversionDetails, HowMade, Opening, SidesTitle, stepsOf } from './conversion.tsx'
+import { ConversionDetails, conversionSteps, HowMade, Opening, SidesTitle } from './conversion.tsx'
 import './conversions.css'
 
 type Page = Reply<'console.trades.get'>
@@ -62,11 +62,11 @@ function Shown({ page }: { readonly page: Page }) {
           <HowMade of={trade} pricing={pricing} />
           {quote !== null && (
             <Section title={conversions.timeline}>
-              <Track steps={stepsOf(conversions, { quote, trade, status: 'executed' })} />
+              <Track steps={conversionSteps(conversions, { quote, trade, status: 'executed' })} />
             </Section>
           )}
           <Ledger movements={movements} customer={customer} />
-          <ToldEvents events={events} />
+          <ObjectEvents events={events} />
           <MadeBy request={request} />
         </div>
         <ConversionDetails

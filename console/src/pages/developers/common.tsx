@@ -3,12 +3,12 @@ import { useEffect, useRef } from 'react'
 import { ageText, listTime, minuteTime } from '../../format/time.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { useQueryString } from '../../ui/filters.tsx'
-import { EndRail } from '../../ui/page.tsx'
+import { EndMark } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { useNow } from '../../ui/time.tsx'
 
 /** Kinds of objects that events are about: a hint of any of them makes a list of events stale. */
-export const told = [
+export const eventObjectKinds = [
   'customer',
   'deposit',
   'payout',
@@ -48,7 +48,7 @@ export function CursorPager({ page, keys = false, end = false }: PagerProps) {
   const back = () => (router.history.canGoBack() ? router.history.back() : set({ after: undefined }))
   return (
     <>
-      {end && older === null && page.data.length > 0 && <EndRail />}
+      {end && older === null && page.data.length > 0 && <EndMark />}
       {(older !== null || query.after !== undefined) && (
         <Pager newer={query.after === undefined ? null : 'back'} older={older} onNewer={back} keys={keys} />
       )}

@@ -11,7 +11,7 @@ import { Empty, PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { CursorPager, told } from './common.tsx'
+import { CursorPager, eventObjectKinds } from './common.tsx'
 import { ObjectLink } from './object-link.tsx'
 import { kinds } from './webhook-forms.tsx'
 import './developers.css'
@@ -34,7 +34,7 @@ export function EventsPage() {
         object_id: values.object_id,
       },
     },
-    { live: told, keep: true },
+    { live: eventObjectKinds, keep: true },
   )
   return (
     <>

@@ -11,13 +11,13 @@ import { Rich } from '../../ui/rich.tsx'
 import { Secret } from '../../ui/secret.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useAgo, useMoment } from './common.tsx'
-import { ChangeKey, CreateKey, type Key, RotateKey, type Shown, scopes } from './key-forms.tsx'
+import { ChangeKey, CreateKey, type Key, RotateKey, type ShownKey, scopes } from './key-forms.tsx'
 
 export type KeyDialog =
   | { readonly kind: 'create' }
   | { readonly kind: 'rotate' | 'revoke' | 'change'; readonly key: Key }
   /** The key value exists only in the state of the page and is gone when the page is left. */
-  | { readonly kind: 'shown'; readonly made: Shown; readonly rotated: boolean }
+  | { readonly kind: 'shown'; readonly made: ShownKey; readonly rotated: boolean }
 
 export function useKeyDialogs() {
   const [dialog, setDialog] = useState<KeyDialog>()
@@ -74,7 +74,7 @@ function RevokeKey({ of, onClose }: { readonly of: Key; readonly onClose: () => 
   )
 }
 
-type ShownProps = { readonly made: Shown; readonly rotated: boolean; readonly onDone: () => void }
+type ShownProps = { readonly made: ShownKey; readonly rotated: boolean; readonly onDone: () => void }
 
 function KeyShown({ made: { key, value }, rotated, onDone }: ShownProps) {
   const { keys } = useText().developers

@@ -18,7 +18,7 @@ import { AllowlistField, useAllowlist } from './allowlist.tsx'
 import { FormFoot, type Grace, GraceField } from './form-parts.tsx'
 
 export type Key = Reply<'console.keys.get'>['key']
-export type Shown = Reply<'console.keys.create'>
+export type ShownKey = Reply<'console.keys.create'>
 
 type Scope = Calls['console.keys.create']['body']['scopes'][number]
 /** A record, so that a missing scope does not compile. */
@@ -77,7 +77,7 @@ export function ProductionNotice() {
   )
 }
 
-type CreateProps = { readonly onMade: (made: Shown) => void; readonly onClose: () => void }
+type CreateProps = { readonly onMade: (made: ShownKey) => void; readonly onClose: () => void }
 
 export function CreateKey({ onMade, onClose }: CreateProps) {
   const { keys } = useText().developers
@@ -226,7 +226,7 @@ function EndsField({ ends, onEnds, day, onDay, error }: EndsProps) {
 
 type RotateProps = {
   readonly for_key: Pick<Key, 'id' | 'name'>
-  readonly onRotated: (made: Shown) => void
+  readonly onRotated: (made: ShownKey) => void
   readonly onClose: () => void
 }
 

@@ -9,7 +9,7 @@ import { Code } from '../../ui/code.tsx'
 import { FilterSegments, Filters, TextChip, useFilters, useQueryString } from '../../ui/filters.tsx'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { Glyph } from '../../ui/status.tsx'
-import { CursorPager, told, usePolling } from './common.tsx'
+import { CursorPager, eventObjectKinds, usePolling } from './common.tsx'
 import { RequestTable } from './request-table.tsx'
 import './developers.css'
 
@@ -26,7 +26,7 @@ export function RequestsPage() {
       params: { environment },
       query: { ...values, refused: values.refused as 'true' | undefined, cursor: query.after },
     },
-    { live: told, keep: true },
+    { live: eventObjectKinds, keep: true },
   )
   // No hint announces a request that only reads.
   usePolling(list, query.after === undefined, 5_000)

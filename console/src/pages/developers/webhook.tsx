@@ -16,7 +16,7 @@ import { Crumbs, Empty, PageHead, Section } from '../../ui/page.tsx'
 import { Glyph } from '../../ui/status.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { CursorPager, placeOf, told, usePolling } from './common.tsx'
+import { CursorPager, eventObjectKinds, placeOf, usePolling } from './common.tsx'
 import { DeliveryPanel } from './delivery.tsx'
 import { RedeliverRange, RotateSecret, WebhookForm, type WithSecret } from './webhook-forms.tsx'
 import {
@@ -39,7 +39,7 @@ export function WebhookPage() {
   const [open, setOpen] = useState<Open>()
   const [note, setNote] = useState<ReactNode>()
   const params = { environment, endpoint_id: id }
-  const one = useCall('console.webhooks.get', { params }, { live: told })
+  const one = useCall('console.webhooks.get', { params }, { live: eventObjectKinds })
   const webhook = one.data
   // The service records the recovery of an endpoint shortly after the delivery that succeeded.
   usePolling(
@@ -144,7 +144,11 @@ function Actions({ of, open, onNote }: ActionsProps) {
 function Tested(params: { readonly endpoint_id: string; readonly event_id: string }) {
   const { webhooks } = useText().developers
   const environment = useEnvironment()
-  const one = useCall('console.deliveries.get', { params: { environment, ...params } }, { live: told })
+  const one = useCall(
+    'console.deliveries.get',
+    { params: { environment, ...params } },
+    { live: eventObjectKinds },
+  )
   const { status, attempts = [] } = one.data?.delivery ?? {}
   const tried = status !== undefined && (status !== 'pending' || attempts.length > 0)
   usePolling(one, !tried, 1_000)
@@ -236,7 +240,7 @@ function Deliveries({ of }: { readonly of: Webhook }) {
       params: { environment, endpoint_id: of.id },
       query: { cursor: query.after, status: query.status as Line['status'] | undefined },
     },
-    { live: told, keep: true },
+    { live: eventObjectKinds, keep: true },
   )
   usePolling(list, of.waiting > 0, 3_000)
   const rows = list.data?.data

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { amountText, parseAmount } from '../../format/amount.ts'
-import { amountSaid } from '../../text/amount-said.ts'
+import { amountError } from '../../text/amount-error.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
@@ -52,7 +52,7 @@ function AskAmount({ asset, onAmounts }: AskAmountProps) {
   const [most, setMost] = useState('')
   const read = (typed: string) => parseAmount(typed, asset, language)
   const faultOf = (typed: string) =>
-    typed === '' ? undefined : amountSaid(ui, { typed, asset, language, example: '1500' })
+    typed === '' ? undefined : amountError(ui, { typed, asset, language, example: '1500' })
   const low = faultOf(least)
   const crossed = least !== '' && most !== '' && BigInt(read(least) ?? 0) > BigInt(read(most) ?? 0)
   const high = faultOf(most) ?? (low === undefined && crossed ? money.amount_order : undefined)

@@ -7,7 +7,7 @@ import type { Customer } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
 import { isDocument } from '../../format/document.ts'
 import type { Texts } from '../../text/en/en.ts'
-import { saidOf } from '../../text/said.ts'
+import { errorText } from '../../text/error-text.ts'
 import { useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
@@ -19,12 +19,15 @@ type Mistakes = Readonly<Record<string, ReactNode>>
 /** Errors about one field are shown at that field, all others below the form. */
 function useMistakes() {
   const form = useRef<HTMLFormElement>(null)
-  const [{ mistakes, told }, set] = useState<{ mistakes: Mistakes; told: number }>({ mistakes: {}, told: 0 })
+  const [{ mistakes, refusals }, set] = useState<{ mistakes: Mistakes; refusals: number }>({
+    mistakes: {},
+    refusals: 0,
+  })
   // Moves the focus once per refusal, never while the person types.
   useEffect(() => {
-    if (told > 0) focusFirstMistake(form.current)
-  }, [told])
-  const setMistakes = (next: Mistakes) => set((old) => ({ mistakes: next, told: old.told + 1 }))
+    if (refusals > 0) focusFirstMistake(form.current)
+  }, [refusals])
+  const setMistakes = (next: Mistakes) => set((old) => ({ mistakes: next, refusals: old.refusals + 1 }))
   /** Clears the error of a field when the person edits it. */
   const forgive = (name: string) =>
     set((old) => ({
@@ -220,7 +223,7 @@ function mistakeOf(ui: Texts['ui'], error: unknown, existing?: (id: string) => R
   if (!(error instanceof ApiError) || error.param === undefined) return {}
   const id = error.details?.customer_id
   const [field = ''] = error.param.split('.')
-  return { [field]: existing && typeof id === 'string' ? existing(id) : saidOf(ui, error) }
+  return { [field]: existing && typeof id === 'string' ? existing(id) : errorText(ui, error) }
 }
 
 const given = (name: string, text: string) => (text.trim() === '' ? {} : { [name]: text.trim() })

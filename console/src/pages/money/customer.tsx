@@ -1,6 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { addressOf, type Reply } from '../../api/client.ts'
+import { callAddress, type Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import type { Balance, Customer as CustomerData } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
@@ -90,7 +90,7 @@ function Actions({ customer }: { readonly customer: CustomerData }) {
   const { values } = useFilters(['asset', 'created'])
   const [open, setOpen] = useState<'edit' | 'deposit'>()
   const asset = values.asset as 'BRL' | 'USDT' | 'BTC' | undefined
-  const csv = addressOf('console.customers.statement_csv', {
+  const csv = callAddress('console.customers.statement_csv', {
     params: { environment, customer_id: customer.id },
     query: { ...(asset ? { asset } : {}), ...rangeOf(values.created), language },
   })

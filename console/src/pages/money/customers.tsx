@@ -1,6 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { addressOf, type Reply } from '../../api/client.ts'
+import { callAddress, type Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { useSession } from '../../session.tsx'
@@ -55,7 +55,7 @@ export function CustomersPage() {
         cursor={cursor}
         list={list}
         news={newer}
-        csv={addressOf('console.customers.csv', { params, query: csv })}
+        csv={callAddress('console.customers.csv', { params, query: csv })}
         columns={useColumns()}
         keyOf={keyOf}
         empty={<NoCustomers page={list.data} />}

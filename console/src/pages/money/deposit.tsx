@@ -4,7 +4,7 @@ import { useFormId } from '../../api/form-id.ts'
 import { useAct } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { parseAmount, typedAmount } from '../../format/amount.ts'
-import { amountSaid } from '../../text/amount-said.ts'
+import { amountError } from '../../text/amount-error.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
@@ -35,7 +35,7 @@ export function DepositDialog({ customer_id, asset: first = 'BRL', onClose }: Pr
   const deposit = useAct('console.customers.deposit', {
     stale: ['console.customers.', 'console.playground.get'],
   })
-  const wrong = amountSaid(ui, { typed, asset, language, example: examples[asset] })
+  const wrong = amountError(ui, { typed, asset, language, example: examples[asset] })
   /** Clears the error when the person edits the amount. */
   const forget = () => {
     setTried(false)

@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
 import { useFilters, useQueryString } from '../../ui/filters.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Empty, EndRail } from '../../ui/page.tsx'
+import { Empty, EndMark } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
 
 /** The cursor of a list is in the URL; the cursors of earlier pages are kept while the page is open. */
@@ -46,7 +46,7 @@ export function ListPager({ page, cursor, keys = true, children }: ListPagerProp
   const older = page?.next_cursor ?? null
   return (
     <>
-      {page !== undefined && !page.has_more && page.data.length > 0 && <EndRail />}
+      {page !== undefined && !page.has_more && page.data.length > 0 && <EndMark />}
       <Pager
         newer={cursor.first ? null : 'newer'}
         older={older}

@@ -5,7 +5,7 @@ import { useEnvironment } from '../../environment.ts'
 import { ageText, clockTime, durationText, listTime, longDay, zoneName } from '../../format/time.ts'
 import { Ledger } from '../../object/ledger.tsx'
 import { MadeBy } from '../../object/made-by.tsx'
-import { ToldEvents } from '../../object/told.tsx'
+import { ObjectEvents } from '../../object/object-events.tsx'
 import { useSession } from '../../session.tsx'
 import type { Texts } from '../../text/en/en.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
@@ -14,11 +14,11 @@ import { Failure } from '../../ui/failure.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Menu, type MenuItem } from '../../ui/menu.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { EndRail, Section } from '../../ui/page.tsx'
+import { EndMark, Section } from '../../ui/page.tsx'
 import { useNow } from '../../ui/time.tsx'
 import { Track } from '../../ui/track.tsx'
-import { endOf } from './took.tsx'
-import { stepsOf } from './track-steps.tsx'
+import { endOf } from './order-duration.tsx'
+import { trackSteps } from './track-steps.tsx'
 
 /** Parts that the pages of a payout and of a transfer share. */
 type Page = Omit<Reply<'console.payouts.get'>, 'payout' | 'send_id'>
@@ -52,15 +52,15 @@ export function When({ order, words }: { readonly order: Order; readonly words: 
   )
 }
 
-const LOOK_MS = 3_000
+const POLL_MS = 3_000
 
 /** Polls while the order is in progress: status queries to a rail create no events. */
-export function useLooks(open: boolean, look: () => void): void {
+export function useOrderPolling(open: boolean, look: () => void): void {
   useEffect(() => {
     if (!open) return
     const timer = setInterval(() => {
       if (!document.hidden) look()
-    }, LOOK_MS)
+    }, POLL_MS)
     return () => clearInterval(timer)
   }, [open, look])
 }
@@ -187,10 +187,10 @@ export function OrderBody({ page, order, rail, send_id, children }: BodyProps) {
             title={money.track.title}
             about={`${longDay(order.created_at, { language })}, ${ui.zone(zoneName())}`}
           >
-            <Track steps={stepsOf(page.track, about, money)} />
+            <Track steps={trackSteps(page.track, about, money)} />
           </Section>
           <Ledger movements={page.movements} customer={page.customer} />
-          <ToldEvents events={page.events} />
+          <ObjectEvents events={page.events} />
           <MadeBy request={page.request} />
         </div>
         <aside className="sec" aria-label={money.details.title}>
@@ -200,7 +200,7 @@ export function OrderBody({ page, order, rail, send_id, children }: BodyProps) {
           {children}
         </aside>
       </div>
-      <EndRail />
+      <EndMark />
     </>
   )
 }

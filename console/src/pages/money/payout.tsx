@@ -21,7 +21,7 @@ import {
   OrderActions,
   OrderBody,
   OrderWords,
-  useLooks,
+  useOrderPolling,
   When,
 } from './order.tsx'
 import './money.css'
@@ -37,7 +37,7 @@ export function PayoutPage() {
     { params: { environment, payout_id: id } },
     { live: ['payout', 'webhook_endpoint'] },
   )
-  useLooks(query.data !== undefined && isOpen(query.data.payout), query.refetch)
+  useOrderPolling(query.data !== undefined && isOpen(query.data.payout), query.refetch)
   return (
     <ObjectPage id={id} list="/$environment/payouts" words={money.payouts} query={query}>
       {(page) => <Payout page={page} onChanged={() => void query.refetch()} />}
@@ -92,7 +92,7 @@ type ActionProps = {
   readonly onChanged: () => void
 }
 
-function Actions({ payout, ...told }: ActionProps) {
+function Actions({ payout, ...rest }: ActionProps) {
   const { money } = useText()
   const environment = useEnvironment()
   const input = { params: { environment, payout_id: payout.id }, body: {} }
@@ -109,7 +109,7 @@ function Actions({ payout, ...told }: ActionProps) {
         { label: money.sandbox.fail, run: () => fail.mutateAsync(input) },
       ]}
       all={{ label: money.payouts.of_customer, to: '/$environment/payouts' }}
-      {...told}
+      {...rest}
     />
   )
 }

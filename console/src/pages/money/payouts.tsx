@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { addressOf, type Reply } from '../../api/client.ts'
+import { callAddress, type Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import type { PixPayout } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
@@ -16,8 +16,8 @@ import { AmountChip, CustomerChip, KeyChip, PickChip, StateSegments } from './ch
 import { destinationText } from './destination.ts'
 import { curl, Nothing } from './list.tsx'
 import { createdColumn, ListPage, useListQueries } from './list-page.tsx'
+import { OrderDuration } from './order-duration.tsx'
 import { PeriodChip } from './period.tsx'
-import { Took } from './took.tsx'
 import './money.css'
 
 type Row = Reply<'console.payouts.list'>['data'][number]
@@ -68,7 +68,7 @@ export function PayoutsPage() {
       cursor={cursor}
       list={list}
       news={newer}
-      csv={addressOf('console.payouts.csv', { params, query: csv })}
+      csv={callAddress('console.payouts.csv', { params, query: csv })}
       columns={useColumns()}
       keyOf={keyOf}
       empty={<NoPayouts page={list.data} />}
@@ -157,7 +157,7 @@ function useColumns(): readonly Column<Row>[] {
       head: money.took,
       right: true,
       className: 'quiet nowrap',
-      cell: ({ payout, no_answer }) => <Took order={payout} no_answer={no_answer} />,
+      cell: ({ payout, no_answer }) => <OrderDuration order={payout} no_answer={no_answer} />,
     },
     { key: 'id', head: money.payouts.one, cell: ({ payout }) => <Id id={payout.id} /> },
   ]

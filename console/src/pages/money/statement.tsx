@@ -8,7 +8,7 @@ import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { FilterSegments, useFilters } from '../../ui/filters.tsx'
 import { Id } from '../../ui/id.tsx'
-import { Empty, EndRail } from '../../ui/page.tsx'
+import { Empty, EndMark } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ListPager, useCursor } from './list.tsx'
@@ -69,7 +69,7 @@ export function Statement({ customer_id }: { readonly customer_id: string }) {
           </Empty>
         }
       />
-      {ends && rows !== undefined && rows.length > 0 && <EndRail />}
+      {ends && rows !== undefined && rows.length > 0 && <EndMark />}
       {ends && cursor.first ? (
         rows !== undefined && rows.length > 0 && <div className="pager">{money.statement.start}</div>
       ) : (

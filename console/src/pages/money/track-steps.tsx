@@ -16,7 +16,7 @@ type About = {
 }
 
 /** The steps of a timeline with their texts. Steps still to come are last, dotted. */
-export function stepsOf(track: readonly TrackStep[], about: About, money: Texts['money']): Step[] {
+export function trackSteps(track: readonly TrackStep[], about: About, money: Texts['money']): Step[] {
   const sent_first = track.findIndex(({ kind }) => kind === 'sent')
   const steps = track.map((step, i) => ({
     key: `${i} ${step.kind}`,

@@ -20,7 +20,7 @@ import {
   OrderActions,
   OrderBody,
   OrderWords,
-  useLooks,
+  useOrderPolling,
   When,
 } from './order.tsx'
 import './money.css'
@@ -36,7 +36,7 @@ export function TransferPage() {
     { params: { environment, transfer_id: id } },
     { live: ['transfer', 'webhook_endpoint'] },
   )
-  useLooks(query.data !== undefined && isOpen(query.data.transfer), query.refetch)
+  useOrderPolling(query.data !== undefined && isOpen(query.data.transfer), query.refetch)
   return (
     <ObjectPage id={id} list="/$environment/transfers" words={money.transfers} query={query}>
       {(page) => <Transfer page={page} onChanged={() => void query.refetch()} />}
@@ -94,7 +94,7 @@ type ActionProps = {
   readonly onChanged: () => void
 }
 
-function Actions({ transfer, ...told }: ActionProps) {
+function Actions({ transfer, ...rest }: ActionProps) {
   const { money } = useText()
   const environment = useEnvironment()
   const input = { params: { environment, transfer_id: transfer.id }, body: {} }
@@ -111,7 +111,7 @@ function Actions({ transfer, ...told }: ActionProps) {
         { label: money.sandbox.fail, run: () => fail.mutateAsync(input) },
       ]}
       all={{ label: money.transfers.of_customer, to: '/$environment/transfers' }}
-      {...told}
+      {...rest}
     />
   )
 }

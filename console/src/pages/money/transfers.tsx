@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { addressOf, type Reply } from '../../api/client.ts'
+import { callAddress, type Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import type { OnchainTransfer } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
@@ -15,8 +15,8 @@ import type { Column } from '../../ui/table.tsx'
 import { AmountChip, CustomerChip, KeyChip, PickChip, StateSegments } from './chips.tsx'
 import { curl, Nothing } from './list.tsx'
 import { createdColumn, ListPage, useListQueries } from './list-page.tsx'
+import { OrderDuration } from './order-duration.tsx'
 import { PeriodChip } from './period.tsx'
-import { Took } from './took.tsx'
 import './money.css'
 
 type Row = Reply<'console.transfers.list'>['data'][number]
@@ -59,7 +59,7 @@ export function TransfersPage() {
       cursor={cursor}
       list={list}
       news={newer}
-      csv={addressOf('console.transfers.csv', { params, query: csv })}
+      csv={callAddress('console.transfers.csv', { params, query: csv })}
       columns={useColumns()}
       keyOf={keyOf}
       empty={<NoTransfers page={list.data} />}
@@ -143,7 +143,7 @@ function useColumns(): readonly Column<Row>[] {
       head: money.took,
       right: true,
       className: 'quiet nowrap',
-      cell: ({ transfer, no_answer }) => <Took order={transfer} no_answer={no_answer} />,
+      cell: ({ transfer, no_answer }) => <OrderDuration order={transfer} no_answer={no_answer} />,
     },
     { key: 'id', head: money.transfers.one, cell: ({ transfer }) => <Id id={transfer.id} /> },
   ]

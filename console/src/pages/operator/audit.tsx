@@ -13,7 +13,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Field, TextArea } from '../../ui/field.tsx'
 import { FilterSegments, Filters, TextChip, useFilters, useQueryString } from '../../ui/filters.tsx'
 import { Id } from '../../ui/id.tsx'
-import { Empty, EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -27,7 +27,7 @@ type Place = Act['place']
 const keys = ['place', 'action', 'actor', 'object'] as const
 
 /** The audit log: acts from production, sandbox and shared. */
-export function AuditPage() {
+export function OperatorAuditPage() {
   const { operator } = useText()
   const { audit } = operator
   const environment = useEnvironment()
@@ -71,7 +71,7 @@ export function AuditPage() {
         keys
       />
       {list.data !== undefined && <Verify heads={list.data.heads} />}
-      <EndRail />
+      <EndMark />
       {shown !== undefined && <Shown act={shown} onClose={() => setShown(undefined)} />}
     </>
   )

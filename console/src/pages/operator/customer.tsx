@@ -13,7 +13,7 @@ import { Confirm } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { Crumbs, EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { Crumbs, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { type Acted, ActedNote } from './acted.tsx'
@@ -21,11 +21,11 @@ import { Book, Reverse } from './booking.tsx'
 import { EditLimits, MoneyLimits } from './limits.tsx'
 
 type Seen = Reply<'console.operator.customers.get'>
-type Doing = 'credit' | 'debit' | 'reverse' | 'block' | 'limits'
+type OpenAct = 'credit' | 'debit' | 'reverse' | 'block' | 'limits'
 const stale = ['console.operator.']
 
 /** The operator's page of a customer: balances, limits and actions. */
-export function CustomerPage() {
+export function OperatorCustomerPage() {
   const { operator } = useText()
   const { customer_id = '' } = useParams({ strict: false }) as { customer_id?: string }
   const environment = useEnvironment()
@@ -34,7 +34,7 @@ export function CustomerPage() {
     { params: { environment, customer_id } },
     { live: ['customer', 'payout', 'transfer', 'deposit', 'trade'] },
   )
-  const [doing, setDoing] = useState<Doing>()
+  const [doing, setDoing] = useState<OpenAct>()
   const [acted, setActed] = useState<Acted>()
   const { data } = seen
   return (
@@ -66,10 +66,10 @@ export function CustomerPage() {
           <ActedNote acted={acted} />
         </Section>
       )}
-      {data !== undefined && <Told seen={data} />}
-      <EndRail />
+      {data !== undefined && <CustomerDetails seen={data} />}
+      <EndMark />
       {data !== undefined && doing !== undefined && (
-        <Doings seen={data} doing={doing} onActed={setActed} onClose={() => setDoing(undefined)} />
+        <ActDialogs seen={data} doing={doing} onActed={setActed} onClose={() => setDoing(undefined)} />
       )}
     </>
   )
@@ -77,7 +77,7 @@ export function CustomerPage() {
 
 type ActionProps = {
   readonly seen: Seen
-  readonly onDo: (what: Doing) => void
+  readonly onDo: (what: OpenAct) => void
   readonly onActed: (acted: Acted) => void
 }
 
@@ -127,7 +127,7 @@ function Actions({ seen: { customer }, onDo, onActed }: ActionProps) {
   )
 }
 
-function Told({ seen }: { readonly seen: Seen }) {
+function CustomerDetails({ seen }: { readonly seen: Seen }) {
   const { operator } = useText()
   const words = operator.customer
   const { customer, balances } = seen
@@ -195,12 +195,12 @@ function Told({ seen }: { readonly seen: Seen }) {
 
 type DoingProps = {
   readonly seen: Seen
-  readonly doing: Doing
+  readonly doing: OpenAct
   readonly onActed: (acted: Acted) => void
   readonly onClose: () => void
 }
 
-function Doings({ seen, doing, onActed, onClose }: DoingProps) {
+function ActDialogs({ seen, doing, onActed, onClose }: DoingProps) {
   const { operator } = useText()
   const words = operator.customer
   const environment = useEnvironment()

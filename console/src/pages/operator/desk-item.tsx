@@ -191,7 +191,7 @@ function Proposed({ item, proposal, onDecided }: ProposedProps) {
   const { desk, proposals } = operator
   const { language } = useLanguage()
   const { kind, customer, in_transit, asset } = item
-  const told = {
+  const values = {
     amount: amountText(in_transit, asset, { language }),
     who: isolated(customer.name),
     paid: proposal.outcome !== 'failed',
@@ -199,7 +199,7 @@ function Proposed({ item, proposal, onDecided }: ProposedProps) {
   }
   const question = {
     ...proposal,
-    sentence: proposals.sentence[`resolve_${kind}`]?.(told) ?? '',
+    sentence: proposals.sentence[`resolve_${kind}`]?.(values) ?? '',
     amount: in_transit,
     asset,
     customer: customer.name,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { en } from '../../text/en/en.ts'
-import { stepsOf } from '../money/track-steps.tsx'
+import { trackSteps } from '../money/track-steps.tsx'
 import { deskSteps, type Evidence } from './desk-steps.tsx'
 
 const at = '2026-11-15T12:00:00.000Z'
@@ -36,7 +36,7 @@ test('the desk says that a second broadcast is the same transaction', () => {
 
 test('the page of a transfer says so too', () => {
   const about = { idempotency_key: 'one', rail: 'polygon', open: true }
-  expect(titles(stepsOf(lost, about, en.money))).toEqual([
+  expect(titles(trackSteps(lost, about, en.money))).toEqual([
     'Broadcast on polygon',
     'Queried, still unknown',
     'No node of the network knows it',

@@ -6,7 +6,7 @@ import { useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { useQueryString } from '../../ui/filters.tsx'
 import { Id } from '../../ui/id.tsx'
-import { Empty, EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -70,7 +70,7 @@ export function DeskPage() {
         <>
           <OpenTable list={list} chosen={chosen?.id} />
           {chosen === undefined ? (
-            <EndRail />
+            <EndMark />
           ) : (
             <DeskItem
               key={chosen.id}
@@ -202,7 +202,7 @@ function Resolved({ list }: { readonly list: DeskList }) {
           { key: 'id', head: desk.id, fold: 'a1', cell: ({ id }) => <Id id={id} /> },
         ]}
       />
-      <EndRail />
+      <EndMark />
     </>
   )
 }

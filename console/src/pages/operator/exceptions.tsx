@@ -7,7 +7,7 @@ import { useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, TextArea } from '../../ui/field.tsx'
 import { Id } from '../../ui/id.tsx'
-import { Empty, EndRail } from '../../ui/page.tsx'
+import { Empty, EndMark } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -79,7 +79,7 @@ export function Exceptions() {
           },
         ]}
       />
-      <EndRail />
+      <EndMark />
       {closing !== undefined && <CloseOne exception={closing} onClose={() => setClosing(undefined)} />}
     </>
   )

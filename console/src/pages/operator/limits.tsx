@@ -17,12 +17,12 @@ export const limitNames = [
 ] as const
 
 export type LimitName = (typeof limitNames)[number]
-export type Limits = Readonly<Record<LimitName, string | null>>
+export type MoneyLimitValues = Readonly<Record<LimitName, string | null>>
 
 const assetOf = (name: LimitName) => (name.endsWith('_usdt') ? 'USDT' : name.endsWith('_btc') ? 'BTC' : 'BRL')
 
 type ShownProps = {
-  readonly limits: Limits
+  readonly limits: MoneyLimitValues
   readonly used?: Readonly<Partial<Record<LimitName, string | null>>>
 }
 
@@ -48,11 +48,11 @@ function Limit({ name, limit, used }: LimitProps) {
   const { operator } = useText()
   const { partner } = operator
   const { language } = useLanguage()
-  const told = (units: string) => amountText(units, assetOf(name), { language })
+  const shownAmount = (units: string) => amountText(units, assetOf(name), { language })
   return (
     <>
-      {limit === null ? <span className="quiet">{partner.no_limit}</span> : told(limit)}
-      {used !== null && <span className="quiet small"> {partner.used(told(used))}</span>}
+      {limit === null ? <span className="quiet">{partner.no_limit}</span> : shownAmount(limit)}
+      {used !== null && <span className="quiet small"> {partner.used(shownAmount(used))}</span>}
     </>
   )
 }
@@ -60,7 +60,7 @@ function Limit({ name, limit, used }: LimitProps) {
 type EditProps = {
   readonly name: string
   readonly hint: string
-  readonly limits: Limits
+  readonly limits: MoneyLimitValues
   readonly onSave: (change: Partial<Record<LimitName, string | null>>) => Promise<Acted>
   readonly onActed: (acted: Acted) => void
   readonly onClose: () => void

@@ -5,7 +5,7 @@ import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { useText } from '../../text/text.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Rich } from '../../ui/rich.tsx'
 import { Glyph, type Shape } from '../../ui/status.tsx'
 import { useAge } from '../../ui/time.tsx'
@@ -14,7 +14,7 @@ import { AuditLine, RailTable } from './rails.tsx'
 type Seen = Reply<'console.operator.overview.get'>
 
 /** What needs an operator's attention. */
-export function OverviewPage() {
+export function OperatorOverviewPage() {
   const { operator } = useText()
   const { overview } = operator
   const environment = useEnvironment()
@@ -47,7 +47,7 @@ export function OverviewPage() {
           </Section>
         </>
       )}
-      <EndRail />
+      <EndMark />
     </>
   )
 }

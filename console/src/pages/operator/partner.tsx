@@ -13,7 +13,7 @@ import { Details } from '../../ui/details.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { useQueryString } from '../../ui/filters.tsx'
 import { Id } from '../../ui/id.tsx'
-import { Crumbs, EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { Crumbs, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -21,7 +21,7 @@ import { Time } from '../../ui/time.tsx'
 import { type Acted, ActedNote, hasSecret, ShownOnce } from './acted.tsx'
 import { PayFees } from './booking.tsx'
 import { EditLimits, MoneyLimits } from './limits.tsx'
-import { Do, type Doing, PersonMenu } from './people.tsx'
+import { type OperatorAct, OperatorActDialog, OperatorMenu } from './people.tsx'
 import { EditTerms } from './terms.tsx'
 
 type Seen = Reply<'console.operator.partners.get'>
@@ -35,7 +35,7 @@ export function PartnerPage() {
   const seen = useCall('console.operator.partners.get', { params: { environment, partner_id } })
   const limit = useAct('console.operator.partners.limit_money', { stale: ['console.operator.'] })
   const [doing, setDoing] = useState<'terms' | 'limits' | 'fees'>()
-  const [person, setPerson] = useState<Doing>()
+  const [person, setPerson] = useState<OperatorAct>()
   const [secret, setSecret] = useState<Acted>()
   const [acted, setActed] = useState<Acted>()
   const { data } = seen
@@ -67,11 +67,11 @@ export function PartnerPage() {
           <ActedNote acted={acted} />
         </Section>
       )}
-      {data !== undefined && <Told seen={data} onDo={setDoing} onPerson={setPerson} />}
+      {data !== undefined && <PartnerDetails seen={data} onDo={setDoing} onPerson={setPerson} />}
       {data !== undefined && <Customers partner_id={partner_id} />}
-      <EndRail />
+      <EndMark />
       {person !== undefined && (
-        <Do
+        <OperatorActDialog
           {...person}
           onActed={(done) => (hasSecret(done) ? setSecret(done) : setActed(done))}
           onClose={() => setPerson(undefined)}
@@ -107,10 +107,10 @@ export function PartnerPage() {
 type ToldProps = {
   readonly seen: Seen
   readonly onDo: (what: 'limits' | 'fees') => void
-  readonly onPerson: (doing: Doing) => void
+  readonly onPerson: (doing: OperatorAct) => void
 }
 
-function Told({ seen, onDo, onPerson }: ToldProps) {
+function PartnerDetails({ seen, onDo, onPerson }: ToldProps) {
   const { operator } = useText()
   const words = operator.partner
   const { may } = useSession()
@@ -174,9 +174,9 @@ function Terms({ seen: { partner, usual_limits, endpoint_limits } }: { readonly 
   const { operator, ui } = useText()
   const words = operator.partner
   const { language } = useLanguage()
-  const figure = (own: number | null, usual: number, told = words.of_tier) =>
+  const figure = (own: number | null, usual: number, sentence = words.of_tier) =>
     own === null ? (
-      <span className="quiet">{told(countText(usual, language))}</span>
+      <span className="quiet">{sentence(countText(usual, language))}</span>
     ) : (
       words.its_own(countText(own, language))
     )
@@ -286,7 +286,7 @@ function Keys({ seen: { keys } }: { readonly seen: Seen }) {
   )
 }
 
-type PeopleProps = { readonly seen: Seen; readonly onDo: ((doing: Doing) => void) | undefined }
+type PeopleProps = { readonly seen: Seen; readonly onDo: ((doing: OperatorAct) => void) | undefined }
 
 function People({ seen: { people }, onDo }: PeopleProps) {
   const { operator, shell, ui } = useText()
@@ -320,7 +320,7 @@ function People({ seen: { people }, onDo }: PeopleProps) {
           key: 'more',
           head: '',
           right: true,
-          cell: (person) => onDo !== undefined && <PersonMenu person={person} onDo={onDo} />,
+          cell: (person) => onDo !== undefined && <OperatorMenu person={person} onDo={onDo} />,
         },
       ]}
     />

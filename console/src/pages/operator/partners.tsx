@@ -11,7 +11,7 @@ import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Id } from '../../ui/id.tsx'
-import { Empty, EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ActDialog, type Acted, ActedNote, ShownOnce } from './acted.tsx'
@@ -106,8 +106,8 @@ export function PartnersPage() {
           { key: 'id', head: partners.id, cell: ({ id }) => <Id id={id} /> },
         ]}
       />
-      <EndRail />
-      {making && <Make onActed={setActed} onClose={() => setMaking(false)} />}
+      <EndMark />
+      {making && <CreatePartner onActed={setActed} onClose={() => setMaking(false)} />}
       {acted?.link !== undefined && (
         <ShownOnce
           acted={acted}
@@ -121,7 +121,7 @@ export function PartnersPage() {
 
 type MakeProps = { readonly onActed: (acted: Acted) => void; readonly onClose: () => void }
 
-function Make({ onActed, onClose }: MakeProps) {
+function CreatePartner({ onActed, onClose }: MakeProps) {
   const { operator } = useText()
   const { partners } = operator
   const environment = useEnvironment()

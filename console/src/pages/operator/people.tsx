@@ -8,14 +8,14 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Field, Input, Radios } from '../../ui/field.tsx'
 import { Menu } from '../../ui/menu.tsx'
-import { EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ActDialog, type Acted, ActedNote, hasSecret, ShownOnce } from './acted.tsx'
 
 type Person = Reply<'console.operator.people.list'>['data'][number]
 type Role = 'admin' | 'resolver' | 'reader'
-export type Doing = { readonly what: 'role' | 'password' | 'factor'; readonly person: Person }
+export type OperatorAct = { readonly what: 'role' | 'password' | 'factor'; readonly person: Person }
 const roles: readonly Role[] = ['admin', 'resolver', 'reader']
 const stale = ['console.operator.']
 
@@ -27,7 +27,7 @@ export function PeoplePage() {
   const { may, person: self } = useSession()
   const list = useCall('console.operator.people.list', { params: { environment } })
   const [making, setMaking] = useState(false)
-  const [doing, setDoing] = useState<Doing>()
+  const [doing, setDoing] = useState<OperatorAct>()
   const [acted, setActed] = useState<Acted>()
   const [secret, setSecret] = useState<Acted>()
   const tell = (done: Acted) => {
@@ -53,9 +53,11 @@ export function PeoplePage() {
         </Section>
       )}
       <Operators list={list} self={self.id} onDo={may('operator.rule') ? setDoing : undefined} />
-      <EndRail />
-      {making && <Make onActed={tell} onClose={() => setMaking(false)} />}
-      {doing !== undefined && <Do {...doing} onActed={tell} onClose={() => setDoing(undefined)} />}
+      <EndMark />
+      {making && <CreateOperator onActed={tell} onClose={() => setMaking(false)} />}
+      {doing !== undefined && (
+        <OperatorActDialog {...doing} onActed={tell} onClose={() => setDoing(undefined)} />
+      )}
       {secret !== undefined && (
         <ShownOnce
           acted={secret}
@@ -70,7 +72,7 @@ export function PeoplePage() {
 type ListProps = {
   readonly list: ReturnType<typeof useCall<'console.operator.people.list'>>
   readonly self: string
-  readonly onDo: ((doing: Doing) => void) | undefined
+  readonly onDo: ((doing: OperatorAct) => void) | undefined
 }
 
 function Operators({ list, self, onDo }: ListProps) {
@@ -110,7 +112,7 @@ function Operators({ list, self, onDo }: ListProps) {
           key: 'more',
           head: '',
           right: true,
-          cell: (person) => onDo !== undefined && <PersonMenu person={person} onDo={onDo} role />,
+          cell: (person) => onDo !== undefined && <OperatorMenu person={person} onDo={onDo} role />,
         },
       ]}
     />
@@ -119,13 +121,13 @@ function Operators({ list, self, onDo }: ListProps) {
 
 type MenuProps = {
   readonly person: Person
-  readonly onDo: (doing: Doing) => void
+  readonly onDo: (doing: OperatorAct) => void
   /** Whether the role can be changed: the role of a partner's user is set by the partner. */
   readonly role?: boolean
 }
 
 /** The actions on a person. */
-export function PersonMenu({ person, onDo, role = false }: MenuProps) {
+export function OperatorMenu({ person, onDo, role = false }: MenuProps) {
   const { people } = useText().operator
   return (
     <Menu
@@ -158,7 +160,7 @@ function Roles({ role, setRole }: { readonly role: Role; readonly setRole: (role
   )
 }
 
-function Make({ onActed, onClose }: Done) {
+function CreateOperator({ onActed, onClose }: Done) {
   const { operator } = useText()
   const { people } = operator
   const environment = useEnvironment()
@@ -193,7 +195,7 @@ function Make({ onActed, onClose }: Done) {
 }
 
 /** The confirmation dialog of each action on a person. */
-export function Do({ what, person, onActed, onClose }: Doing & Done) {
+export function OperatorActDialog({ what, person, onActed, onClose }: OperatorAct & Done) {
   const { operator } = useText()
   const { people } = operator
   const environment = useEnvironment()

@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { Empty, EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { Glyph, Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -31,7 +31,7 @@ const accounts = [
   'network_fees',
   'external',
 ] as const
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 
 /** The proof that the ledger balances to the last unit. */
 export function ProofPage() {
@@ -45,7 +45,7 @@ export function ProofPage() {
   const running = state.data?.running ?? null
   useEffect(() => {
     if (running === null) return
-    const timer = setInterval(() => void state.refetch(), LOOK_MS)
+    const timer = setInterval(() => void state.refetch(), POLL_MS)
     return () => clearInterval(timer)
   }, [running, state.refetch])
   const latest = state.data?.latest ?? null
@@ -85,7 +85,7 @@ export function ProofPage() {
       )}
       {latest !== null && <Proven proof={latest} />}
       {state.data !== undefined && state.data.earlier.length > 0 && <Earlier earlier={state.data.earlier} />}
-      <EndRail />
+      <EndMark />
     </>
   )
 }
@@ -335,12 +335,12 @@ function Earlier({ earlier }: { readonly earlier: ProofState['earlier'] }) {
   const { operator } = useText()
   const words = operator.proof
   const bad = earlier.filter(({ found }) => found > 0).length
-  const told = words.earlier_sum(earlier.length, bad)
+  const summary = words.earlier_sum(earlier.length, bad)
   const width = Math.max(120, earlier.length * TIE + 8)
   return (
     <Section title={words.earlier} about={words.earlier_about}>
       <div className="row wrap gap-4">
-        <svg className="hours" width={width} viewBox={`0 0 ${width} 22`} role="img" aria-label={told}>
+        <svg className="hours" width={width} viewBox={`0 0 ${width} 22`} role="img" aria-label={summary}>
           <path className="rails" d={`M0 7.5h${width}M0 14.5h${width}`} />
           {[...earlier].reverse().map(({ finished_at, found }, i) => (
             <rect
@@ -354,7 +354,7 @@ function Earlier({ earlier }: { readonly earlier: ProofState['earlier'] }) {
             />
           ))}
         </svg>
-        <span className="quiet small">{told}</span>
+        <span className="quiet small">{summary}</span>
       </div>
     </Section>
   )

@@ -10,7 +10,7 @@ import { Details } from '../../ui/details.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { FilterSegments, Filters, useFilters, useQueryString } from '../../ui/filters.tsx'
 import { Id } from '../../ui/id.tsx'
-import { Empty, EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -78,7 +78,7 @@ export function ProposalsPage() {
           <Decided acted={acted} />
         </Section>
       )}
-      {chosen === undefined ? <EndRail /> : <One key={chosen} id={chosen} onDecided={setActed} />}
+      {chosen === undefined ? <EndMark /> : <ProposalItem key={chosen} id={chosen} onDecided={setActed} />}
     </>
   )
 }
@@ -130,7 +130,7 @@ const columnsOf = ({ proposals, desk }: Words, environment: ReturnType<typeof us
 
 type OneProps = { readonly id: string; readonly onDecided: (acted: Acted) => void }
 
-function One({ id, onDecided }: OneProps) {
+function ProposalItem({ id, onDecided }: OneProps) {
   const environment = useEnvironment()
   const one = useCall(
     'console.operator.proposals.get',
@@ -143,7 +143,7 @@ function One({ id, onDecided }: OneProps) {
         <Failure error={one.error} onAgain={() => void one.refetch()} reading />
       </Section>
     )
-  return one.data === undefined ? null : <Told {...one.data} onDecided={onDecided} />
+  return one.data === undefined ? null : <ProposalDetails {...one.data} onDecided={onDecided} />
 }
 
 /** A sentence that says what an approval will do. */
@@ -163,7 +163,7 @@ function useSentence({ action, amount, asset, customer, partner, details, what }
 
 type ToldProps = Reply<'console.operator.proposals.get'> & Pick<OneProps, 'onDecided'>
 
-function Told({ proposal, others, lines, onDecided }: ToldProps) {
+function ProposalDetails({ proposal, others, lines, onDecided }: ToldProps) {
   const { operator } = useText()
   const words = operator.proposals
   const { customer, partner, amount, asset, reason, reference } = proposal

@@ -6,7 +6,7 @@ import { countText } from '../../format/amount.ts'
 import { ageText } from '../../format/time.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Details } from '../../ui/details.tsx'
-import { EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Rich } from '../../ui/rich.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -53,7 +53,7 @@ export function RailsPage() {
           </Section>
         </div>
       )}
-      <EndRail />
+      <EndMark />
     </>
   )
 }

@@ -9,7 +9,7 @@ export const operatorRoutes = [
   createRoute({
     getParentRoute,
     path: '/',
-    component: lazyPage(() => import('./overview.tsx'), 'OverviewPage'),
+    component: lazyPage(() => import('./overview.tsx'), 'OperatorOverviewPage'),
   }),
   createRoute({
     getParentRoute,
@@ -24,7 +24,7 @@ export const operatorRoutes = [
   createRoute({
     getParentRoute,
     path: 'customers/$customer_id',
-    component: lazyPage(() => import('./customer.tsx'), 'CustomerPage'),
+    component: lazyPage(() => import('./customer.tsx'), 'OperatorCustomerPage'),
   }),
   createRoute({
     getParentRoute,
@@ -54,7 +54,7 @@ export const operatorRoutes = [
   createRoute({
     getParentRoute,
     path: 'audit',
-    component: lazyPage(() => import('./audit.tsx'), 'AuditPage'),
+    component: lazyPage(() => import('./audit.tsx'), 'OperatorAuditPage'),
   }),
   createRoute({
     getParentRoute,

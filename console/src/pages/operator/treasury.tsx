@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { EndRail, PageHead, Section } from '../../ui/page.tsx'
+import { EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ActDialog, type Acted, ActedNote, railName } from './acted.tsx'
@@ -59,7 +59,7 @@ export function TreasuryPage() {
       <Section title={treasury.payouts}>
         <Paid seen={seen} />
       </Section>
-      <EndRail />
+      <EndMark />
       {limiting !== undefined && (
         <Limit position={limiting} onActed={setActed} onClose={() => setLimiting(undefined)} />
       )}

@@ -5,7 +5,7 @@ import { Meter } from '../../ui/meter.tsx'
 import { Section } from '../../ui/page.tsx'
 import type { Overview } from './overview.tsx'
 
-export function Limits({ of: { limits, tier } }: { readonly of: Overview }) {
+export function RateLimits({ of: { limits, tier } }: { readonly of: Overview }) {
   const words = useText().overview.limits
   const { language } = useLanguage()
   return (

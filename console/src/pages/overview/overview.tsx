@@ -5,13 +5,13 @@ import { offsetText, zoneName } from '../../format/time.ts'
 import { useText } from '../../text/text.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { useQueryString } from '../../ui/filters.tsx'
-import { EndRail, PageHead } from '../../ui/page.tsx'
+import { EndMark, PageHead } from '../../ui/page.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import './overview.css'
 import { Attention } from './attention.tsx'
 import { Balances } from './balances.tsx'
 import { Latest } from './latest.tsx'
-import { Limits, Prices } from './limits.tsx'
+import { Prices, RateLimits } from './limits.tsx'
 import { Rails } from './rails.tsx'
 import { Start } from './start.tsx'
 import { Volume } from './volume.tsx'
@@ -66,7 +66,7 @@ export function OverviewPage() {
       ) : (
         <Start of={data} attention={<Attention of={data} />} />
       )}
-      <EndRail />
+      <EndMark />
     </>
   )
 }
@@ -85,7 +85,7 @@ function Sheet({ data, stale }: { readonly data: Overview; readonly stale: boole
           <Latest of={data} />
         </div>
         <div className="overview-side">
-          <Limits of={data} />
+          <RateLimits of={data} />
           <Prices of={data} />
         </div>
       </div>

@@ -1,4 +1,4 @@
-import { Sleepers } from '../../charts/sleepers.tsx'
+import { DayMarks } from '../../charts/day-marks.tsx'
 import { countText, percentText, shareBps } from '../../format/amount.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -94,7 +94,7 @@ function Rail({ row }: { readonly row: Row }) {
       <td className="r">{percentText(shareBps(BigInt(completed), BigInt(ended)), language)}</td>
       <td className="r quiet">{medianText(row, words.at_once, language)}</td>
       <td className="r no-phone">
-        <Sleepers marks={marks} label={words.bad(bad, marks.length)} />
+        <DayMarks marks={marks} label={words.bad(bad, marks.length)} />
       </td>
     </tr>
   )

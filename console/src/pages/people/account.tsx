@@ -67,7 +67,7 @@ function Requests({ account }: { readonly account: Account }) {
   const { people } = useText()
   const { language } = useLanguage()
   const { limits, endpoint_limits, own_limits } = account
-  const told = (name: (typeof own_limits)[number], limit: number | null) => (
+  const limitText = (name: (typeof own_limits)[number], limit: number | null) => (
     <>
       {limit !== null && countText(limit, language)}{' '}
       {own_limits.includes(name) && <span className="quiet small">{people.account.own_limit}</span>}
@@ -78,10 +78,13 @@ function Requests({ account }: { readonly account: Account }) {
       <div className="wide-names">
         <Details
           rows={[
-            ...windows.map((name): [string, ReactNode] => [people.account[name], told(name, limits[name])]),
+            ...windows.map((name): [string, ReactNode] => [
+              people.account[name],
+              limitText(name, limits[name]),
+            ]),
             ...endpoint_limits.map(({ endpoint, per_minute }): [string, ReactNode] => [
               people.account.to_endpoint(endpoint),
-              told('endpoint_per_minute', per_minute),
+              limitText('endpoint_per_minute', per_minute),
             ]),
           ]}
         />

@@ -8,7 +8,7 @@ import { Details } from '../../ui/details.tsx'
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
 import { useQueryString } from '../../ui/filters.tsx'
 import { Id } from '../../ui/id.tsx'
-import { Crumbs, Empty, EndRail, PageHead } from '../../ui/page.tsx'
+import { Crumbs, Empty, EndMark, PageHead } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -49,7 +49,7 @@ export function AuditPage() {
           keys
         />
       )}
-      {lines.data && lines.data.data.length > 0 && !lines.data.has_more && <EndRail />}
+      {lines.data && lines.data.data.length > 0 && !lines.data.has_more && <EndMark />}
       {open && <OneLine line={open} onClose={() => set({ line: undefined })} />}
     </>
   )

@@ -21,7 +21,7 @@ type SecondHalf = 'factor' | 'activation'
 /** Asks for the password first, and for a code only when the service requires it. */
 export function SignInPage() {
   const { people } = useText()
-  const goOn = useGoOn()
+  const enterConsole = useEnterConsole()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [asked, setAsked] = useState<SecondHalf>()
@@ -34,7 +34,7 @@ export function SignInPage() {
       const body = code === undefined ? { email, password } : { email, password, code }
       const { new_password } = await call('console.session.sign_in', { body })
       setPassword('')
-      if (new_password === undefined) await goOn()
+      if (new_password === undefined) await enterConsole()
       else setOwn(new_password)
     } catch (failed) {
       if (isCodeNeeded(failed)) setAsked(failed.details.of === 'activation' ? 'activation' : 'factor')
@@ -59,7 +59,7 @@ export function SignInPage() {
           title={people.sign_in.own_password}
           about={<Rich>{people.sign_in.own_password_about}</Rich>}
           value={own}
-          onDone={() => void goOn()}
+          onDone={() => void enterConsole()}
         />
       )}
     </Gate>
@@ -70,7 +70,7 @@ const isCodeNeeded = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 'code_needed'
 
 /** The page to return to after signing in, if it belongs to the console. */
-function useGoOn() {
+function useEnterConsole() {
   const navigate = useNavigate()
   const { next = '/' } = useQueryString().query
   return async () => {

@@ -6,7 +6,7 @@ import { useFormId } from '../../api/form-id.ts'
 import { useAct, useCall } from '../../api/queries.ts'
 import { minuteTime } from '../../format/time.ts'
 import { useSession } from '../../session.tsx'
-import { saidOf } from '../../text/said.ts'
+import { errorText } from '../../text/error-text.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, Dialog, DialogFoot } from '../../ui/dialog.tsx'
@@ -239,7 +239,9 @@ function Invite({ onClose, onMade }: Omit<AskProps, 'shown'>) {
   const [role, setRole] = useState<Role>('developer')
   const create = useAct('console.invitations.create', teams)
   const wrong =
-    create.error instanceof ApiError && create.error.param === 'email' ? saidOf(ui, create.error) : undefined
+    create.error instanceof ApiError && create.error.param === 'email'
+      ? errorText(ui, create.error)
+      : undefined
 
   const submit = async (event: FormEvent) => {
     event.preventDefault()

@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import { useCall } from '../../api/queries.ts'
-import type { ToldEvent } from '../../api/types.ts'
+import type { PublishedEvent } from '../../api/types.ts'
 import { durationText } from '../../format/time.ts'
-import { ToldEvents } from '../../object/told.tsx'
+import { ObjectEvents } from '../../object/object-events.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
-import { secondsOf, useLeft, useLooking } from '../conversions/left.tsx'
+import { secondsOf, usePollingWhileVisible, useTimeLeft } from '../conversions/time-left.tsx'
 import type { Made } from './playground.tsx'
 
 const environment = 'sandbox'
@@ -20,7 +20,7 @@ type Props = {
 }
 
 /** The request, the response and the events it caused. */
-export function Shown({ made, executing, onExecute }: Props) {
+export function ExchangePanel({ made, executing, onExecute }: Props) {
   const { playground } = useText()
   const { curl, path, exchange } = made
   return (
@@ -34,7 +34,7 @@ export function Shown({ made, executing, onExecute }: Props) {
       {isQuote(exchange.body) && (
         <Execute key={exchange.request_id} made={made} executing={executing} onExecute={onExecute} />
       )}
-      {exchange.object_id !== null && <Told object_id={exchange.object_id} />}
+      {exchange.object_id !== null && <ExchangeEvents object_id={exchange.object_id} />}
     </>
   )
 }
@@ -88,7 +88,7 @@ const isQuote = (body: unknown): body is Quote =>
 function Execute({ made, executing, onExecute }: Props) {
   const { playground } = useText()
   const { id, created_at, expires_at } = made.exchange.body as Quote
-  const left_ms = useLeft(Date.parse(expires_at) - Date.parse(created_at), made.at)
+  const left_ms = useTimeLeft(Date.parse(expires_at) - Date.parse(created_at), made.at)
   return (
     <Section>
       <div className="row gap-3 wrap">
@@ -108,14 +108,14 @@ function Execute({ made, executing, onExecute }: Props) {
 
 const pages: Readonly<Record<string, string>> = { po: 'payouts', tr: 'transfers', qt: 'quotes', td: 'trades' }
 
-function Told({ object_id }: { readonly object_id: string }) {
+function ExchangeEvents({ object_id }: { readonly object_id: string }) {
   const { playground } = useText()
   const prefix = object_id.slice(0, object_id.indexOf('_'))
-  const told = useTold(prefix, object_id)
-  const last = told.at(-1)
+  const events = useEvents(prefix, object_id)
+  const last = events.at(-1)
   return (
     <>
-      <ToldEvents events={told} />
+      <ObjectEvents events={events} />
       {last === undefined ? (
         <Section title={playground.told} about={playground.told_about}>
           <p className="quiet">{prefix === 'qt' ? playground.quote_tells : playground.waits}</p>
@@ -136,10 +136,10 @@ function Told({ object_id }: { readonly object_id: string }) {
   )
 }
 
-const LOOK_MS = 2_000
+const POLL_MS = 2_000
 
 /** Hints announce events; deliveries are polled while one is in progress. */
-function useTold(prefix: string, id: string): readonly ToldEvent[] {
+function useEvents(prefix: string, id: string): readonly PublishedEvent[] {
   const payout = useCall(
     'console.payouts.get',
     { params: { environment, payout_id: id } },
@@ -156,13 +156,13 @@ function useTold(prefix: string, id: string): readonly ToldEvent[] {
     { live: ['trade'], when: prefix === 'td' },
   )
   const call = { po: payout, tr: transfer, td: trade }[prefix]
-  const told = call?.data?.events ?? []
-  const open = told.length === 0 || told.some(({ deliveries }) => deliveries.some(isUnderWay))
-  useLooking(call?.refetch ?? (() => undefined), call !== undefined && open, LOOK_MS)
-  return told
+  const events = call?.data?.events ?? []
+  const open = events.length === 0 || events.some(({ deliveries }) => deliveries.some(isUnderWay))
+  usePollingWhileVisible(call?.refetch ?? (() => undefined), call !== undefined && open, POLL_MS)
+  return events
 }
 
-const isUnderWay = ({ status }: ToldEvent['deliveries'][number]): boolean => status === 'pending'
+const isUnderWay = ({ status }: PublishedEvent['deliveries'][number]): boolean => status === 'pending'
 
 /** The newest event, as the body of a webhook. */
 function LastBody({ event_id }: { readonly event_id: string }) {

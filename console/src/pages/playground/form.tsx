@@ -1,13 +1,13 @@
 import { type FormEvent, useRef, useState } from 'react'
 import { amountText } from '../../format/amount.ts'
 import { isolated } from '../../format/id.ts'
-import { amountSaid } from '../../text/amount-said.ts'
+import { amountError } from '../../text/amount-error.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, focusFirstMistake, Input, Select } from '../../ui/field.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { DepositDialog } from '../money/deposit.tsx'
-import { type Asset, addressOn, assetOf, bodyOf, type Draft, networks, newKey } from './orders.ts'
+import { addressOn, assetOf, bodyOf, type Draft, type DraftAsset, networks, newKey } from './orders.ts'
 import type { Known } from './playground.tsx'
 
 type Props = {
@@ -102,7 +102,7 @@ function AmountField({ draft, set, wrong }: PartProps & { readonly wrong: boolea
   return (
     <Field
       label={`${playground.amount}, ${asset}`}
-      error={wrong && amountSaid(ui, { typed, asset, language, example: '1050' })}
+      error={wrong && amountError(ui, { typed, asset, language, example: '1050' })}
     >
       <Input
         value={typed}
@@ -169,19 +169,23 @@ function Ending({ draft, set }: PartProps) {
   )
 }
 
-const assets: readonly Asset[] = ['BRL', 'USDT', 'BTC']
+const assets: readonly DraftAsset[] = ['BRL', 'USDT', 'BTC']
 
 function Sides({ draft, set }: PartProps) {
   const { playground } = useText()
-  const options = (but?: Asset) => assets.filter((one) => one !== but).map((one) => [one, one] as const)
-  const pays = (from: Asset) => set({ from, to: from === draft.to ? draft.from : draft.to })
+  const options = (but?: DraftAsset) => assets.filter((one) => one !== but).map((one) => [one, one] as const)
+  const pays = (from: DraftAsset) => set({ from, to: from === draft.to ? draft.from : draft.to })
   return (
     <div className="pairs">
       <Field label={playground.pays}>
-        <Select value={draft.from} onValue={(from) => pays(from as Asset)} options={options()} />
+        <Select value={draft.from} onValue={(from) => pays(from as DraftAsset)} options={options()} />
       </Field>
       <Field label={playground.receives}>
-        <Select value={draft.to} onValue={(to) => set({ to: to as Asset })} options={options(draft.from)} />
+        <Select
+          value={draft.to}
+          onValue={(to) => set({ to: to as DraftAsset })}
+          options={options(draft.from)}
+        />
       </Field>
     </div>
   )

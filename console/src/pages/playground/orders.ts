@@ -9,15 +9,15 @@ export type Draft = {
   readonly network: string
   readonly address: string
   readonly ending: string
-  readonly from: Asset
-  readonly to: Asset
+  readonly from: DraftAsset
+  readonly to: DraftAsset
   readonly amounts: Readonly<Record<Draft['kind'], string>>
   readonly idempotency_key: string
 }
 
-export type Asset = 'BRL' | 'USDT' | 'BTC'
+export type DraftAsset = 'BRL' | 'USDT' | 'BTC'
 
-export const networks: Readonly<Record<string, Asset>> = {
+export const networks: Readonly<Record<string, DraftAsset>> = {
   polygon: 'USDT',
   ethereum: 'USDT',
   arbitrum: 'USDT',
@@ -55,7 +55,7 @@ export const firstDraft = (customer_id: string, language: Language): Draft => ({
 })
 
 /** The asset of the amount in the form. */
-export const assetOf = ({ kind, network, from }: Draft): Asset =>
+export const assetOf = ({ kind, network, from }: Draft): DraftAsset =>
   kind === 'payout' ? 'BRL' : kind === 'transfer' ? networks[network]! : from
 
 const ENDING = /\d{4}$/

@@ -7,7 +7,7 @@ import type { Exchange } from '../../api/types.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Empty, PageHead, Section } from '../../ui/page.tsx'
-import { Shown } from './exchange.tsx'
+import { ExchangePanel } from './exchange.tsx'
 import { OrderForm } from './form.tsx'
 import { bodyOf, curlOf, type Draft, firstDraft, paths } from './orders.ts'
 import './playground.css'
@@ -80,11 +80,11 @@ function Playing({ known }: { readonly known: Known }) {
   const calls = useCalls()
 
   const send = async (name: keyof typeof calls, path: string, input: object, body: unknown) => {
-    const told = await calls[name]
+    const exchange = await calls[name]
       .mutateAsync({ params: { environment }, body, ...input } as never)
       .catch(refused)
-    if (told === undefined) return
-    setMade({ curl: curlOf(known.url, path, body), path, exchange: told, at: Date.now() })
+    if (exchange === undefined) return
+    setMade({ curl: curlOf(known.url, path, body), path, exchange, at: Date.now() })
   }
   const sendDraft = () => {
     const body = bodyOf(draft, language)
@@ -117,7 +117,7 @@ function Playing({ known }: { readonly known: Known }) {
             <p className="quiet">{playground.nothing_yet_text}</p>
           </Empty>
         ) : (
-          <Shown made={made} executing={calls.execute.isPending} onExecute={execute} />
+          <ExchangePanel made={made} executing={calls.execute.isPending} onExecute={execute} />
         )}
       </div>
     </div>

@@ -3,7 +3,7 @@ import { filter, paging, reading } from './reading.ts'
 
 const load = () => import('../../api/customers.ts')
 
-export const customerCommands: CliCommand[] = [
+export const apiCustomerCommands: CliCommand[] = [
   ...reading({
     noun: 'customers',
     one: 'CUSTOMER',

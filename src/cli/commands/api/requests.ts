@@ -26,6 +26,6 @@ export const requestCommands: CliCommand[] = [
     about: 'Show the limits of your key, and what is used of them',
     who: 'key',
     examples: ['trilho usage'],
-    run: async (input) => (await import('../../api/usage.ts')).usage(input),
+    run: async (input) => (await import('../../api/usage.ts')).usageShow(input),
   },
 ]

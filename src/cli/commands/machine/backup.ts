@@ -10,7 +10,7 @@ export const backupCommands: CliCommand[] = [
     about: 'Back up the embedded database into a new folder, while the service runs or not',
     examples: ['trilho backup create /backups/2026-11-16'],
     who: 'machine',
-    run: async (input) => (await load()).create(input),
+    run: async (input) => (await load()).backupCreate(input),
   },
   {
     name: 'backup verify',
@@ -18,7 +18,7 @@ export const backupCommands: CliCommand[] = [
     about: 'Prove a backup: compare every file, start a copy, audit it; exits 1 on the smallest difference',
     examples: ['trilho backup verify /backups/2026-11-16'],
     who: 'machine',
-    run: async (input) => (await load()).verify(input),
+    run: async (input) => (await load()).backupVerify(input),
   },
   {
     name: 'backup restore',
@@ -30,6 +30,6 @@ export const backupCommands: CliCommand[] = [
     },
     examples: ['SECRET_KEY_FILE=/safe/secret.key trilho backup restore /backups/2026-11-16 --to ./restored'],
     who: 'machine',
-    run: async (input) => (await load()).restore(input),
+    run: async (input) => (await load()).backupRestore(input),
   },
 ]

@@ -17,7 +17,7 @@ export const databaseCommands: CliCommand[] = [
       'trilho database copy --to-file /run/secrets/database-url',
     ],
     who: 'machine',
-    run: async (input) => (await import('../../machine/database.ts')).copy(input),
+    run: async (input) => (await import('../../machine/database.ts')).databaseCopy(input),
   },
   {
     name: 'database unmark',
@@ -27,6 +27,6 @@ export const databaseCommands: CliCommand[] = [
     },
     examples: ['DATA_DIR=./data trilho database unmark --yes'],
     who: 'machine',
-    run: async (input) => (await import('../../machine/database.ts')).unmark(input),
+    run: async (input) => (await import('../../machine/database.ts')).databaseUnmark(input),
   },
 ]

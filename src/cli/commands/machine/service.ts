@@ -32,7 +32,7 @@ export const serviceCommands: CliCommand[] = [
     },
     examples: ['trilho audit', 'trilho audit --environment production --json'],
     who: 'machine',
-    runWith: async (input, reach) => (await import('../../machine/audit.ts')).audit(input, reach),
+    runWith: async (input, reach) => (await import('../../machine/audit.ts')).auditBooks(input, reach),
   },
   {
     name: 'config check',

@@ -1,11 +1,11 @@
-import { places } from '../../../records/acts/line.ts'
+import { logPlaces } from '../../../records/acts/line.ts'
 import type { CliCommand } from '../../command.ts'
 
 const load = () => import('../../operator/log.ts')
 
 const environment = {
   type: 'string',
-  value: places.join('|'),
+  value: logPlaces.join('|'),
   about: 'Only this log; all three when absent',
 } as const
 

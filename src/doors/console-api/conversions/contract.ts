@@ -11,7 +11,7 @@ import { CustomerObject } from '../../../parties/customers/contract.ts'
 import { setPrice } from '../../sandbox/contract.ts'
 import { csvQuery } from '../csv.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
-import { ApiRequest, MovementObject, ToldEvent } from '../object-page.ts'
+import { ApiRequest, MovementObject, PublishedEvent } from '../object-page.ts'
 
 const environment = T.Enum(['production', 'sandbox'])
 const inWorld = T.Object({ environment })
@@ -63,7 +63,7 @@ const conversionPage = {
   customer: CustomerObject,
   pricing: Pricing,
   movements: T.Array(MovementObject),
-  events: T.Array(ToldEvent),
+  events: T.Array(PublishedEvent),
   request: ApiRequest,
 }
 

@@ -5,7 +5,7 @@ import { Usage } from '../../../limits/contract.ts'
 import { ApiKeyObject } from '../../../parties/keys/contract.ts'
 import { RequestObject } from '../../../records/requests/contract.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
-import { Environment } from './lists.ts'
+import { EnvironmentName } from './lists.ts'
 
 const { partner_id, environment, ...ownFields } = ApiKeyObject.properties
 
@@ -40,8 +40,8 @@ const Ranges = T.Array(T.String({ minLength: 1, maxLength: 64 }), {
 })
 const KeyName = Text(80, 'Name')
 
-const params = T.Object({ environment: Environment })
-const keyParams = T.Object({ environment: Environment, key_id: Id('key') })
+const params = T.Object({ environment: EnvironmentName })
+const keyParams = T.Object({ environment: EnvironmentName, key_id: Id('key') })
 
 export const listKeysInConsole = consoleEndpoint({
   name: 'console.keys.list',

@@ -1,10 +1,10 @@
-import { lookAtKey } from '../../../control/operator/changes.ts'
+import { readKeyState } from '../../../control/operator/changes.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { cidrContains, parseCidr } from '../../../http/ip.ts'
 import { filterOf, pageOf, parseTime } from '../../../http/page.ts'
 import type { Limiter } from '../../../limits/limiter.ts'
 import { limitsOf } from '../../../limits/tiers.ts'
-import { usageOf } from '../../../limits/usage.ts'
+import { usageOfKey } from '../../../limits/usage.ts'
 import { faultsOf } from '../../../parties/keys/allowlist.ts'
 import {
   assertFreeName,
@@ -33,20 +33,17 @@ import { actIn } from '../act.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
 import * as contract from './key-contract.ts'
-import { looking, pageAsked } from './lists.ts'
+import { onReadPool, pageAsked } from './lists.ts'
 
 const RECENT = 10
 const HOUR_MS = 3_600_000
 
-export const keyRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
-  ...lookingAtKeys(parts),
-  ...changingKeys(parts),
-]
+export const keyRoutes = (parts: ConsoleParts): ConsoleHandler[] => [...keyReads(parts), ...keyWrites(parts)]
 
-const lookingAtKeys = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
+const keyReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   answer(contract.listKeysInConsole, async (call) => {
     const { world, actor } = call
-    const here = looking(world)
+    const here = onReadPool(world)
     const { partner_id } = actor
     const list = pageAsked(contract.listKeysInConsole, call)
     const found = await selectNewest<ApiKey>(here.db, keyList, {
@@ -70,7 +67,7 @@ const lookingAtKeys = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   }),
 
   answer(contract.getKeyInConsole, async ({ world, actor, params }) => {
-    const here = looking(world)
+    const here = onReadPool(world)
     const { partner_id } = actor
     const key = await findKey(here, { id: params.key_id, partner_id })
     const partner = await partnerById(here.db, partner_id)
@@ -106,7 +103,7 @@ const lookingAtKeys = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
     const key =
       key_id === undefined
         ? undefined
-        : await findKey(looking(world), { id: key_id, partner_id: actor.partner_id })
+        : await findKey(onReadPool(world), { id: key_id, partner_id: actor.partner_id })
     return {
       faults: faultsOf(ranges),
       everybody: cidrs.some(({ prefix }) => prefix === 0),
@@ -116,7 +113,7 @@ const lookingAtKeys = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   }),
 ]
 
-const changingKeys = ({ office }: ConsoleParts): ConsoleHandler[] => [
+const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(contract.createKeyInConsole, async ({ world, actor, body }) => {
     const { form_id, expires_at, ...wanted } = body
     assertFreeName(wanted.name)
@@ -131,7 +128,7 @@ const changingKeys = ({ office }: ConsoleParts): ConsoleHandler[] => [
           ...(expires_at === undefined ? {} : { expires_at: parseTime(expires_at, 'expires_at') }),
         })
         const { id } = result.key
-        const after = await lookAtKey(here, { key_id: id })
+        const after = await readKeyState(here, { key_id: id })
         return { result, entry: { action: 'create_key', object_id: id, before: null, after } }
       },
       { form_id },
@@ -148,9 +145,9 @@ const changingKeys = ({ office }: ConsoleParts): ConsoleHandler[] => [
       world,
       async (here) => {
         await findKey(here, { id: key_id, partner_id: actor.partner_id })
-        const before = await lookAtKey(here, { key_id })
+        const before = await readKeyState(here, { key_id })
         const result = await rotateKey(here, key_id, grace_hours * 3600)
-        const after = { ...(await lookAtKey(here, { key_id })), grace_hours }
+        const after = { ...(await readKeyState(here, { key_id })), grace_hours }
         return { result, entry: { action: 'rotate_key', object_id: key_id, before, after } }
       },
       { form_id, object_id: key_id },
@@ -167,9 +164,9 @@ const changingKeys = ({ office }: ConsoleParts): ConsoleHandler[] => [
       world,
       async (here) => {
         await findKey(here, { id: key_id, partner_id: actor.partner_id })
-        const before = await lookAtKey(here, { key_id })
+        const before = await readKeyState(here, { key_id })
         const result = await changeKey(here, key_id, body)
-        const after = await lookAtKey(here, { key_id })
+        const after = await readKeyState(here, { key_id })
         return { result, entry: { action: 'change_key', object_id: key_id, before, after } }
       },
       { object_id: key_id },
@@ -185,9 +182,9 @@ const changingKeys = ({ office }: ConsoleParts): ConsoleHandler[] => [
       world,
       async (here) => {
         await findKey(here, { id: key_id, partner_id: actor.partner_id })
-        const before = await lookAtKey(here, { key_id })
+        const before = await readKeyState(here, { key_id })
         const result = await revokeKey(here, key_id)
-        const after = await lookAtKey(here, { key_id })
+        const after = await readKeyState(here, { key_id })
         return { result, entry: { action: 'revoke_key', object_id: key_id, before, after } }
       },
       { object_id: key_id },
@@ -197,7 +194,7 @@ const changingKeys = ({ office }: ConsoleParts): ConsoleHandler[] => [
 ]
 
 const usage = (limiter: Limiter, { clock }: World, partner: Partner, key: ApiKey) =>
-  usageOf(limiter, {
+  usageOfKey(limiter, {
     key_id: key.id,
     limits: limitsOf(partner.tier, partner, key),
     endpoints,

@@ -4,7 +4,7 @@ import { type List, listOf } from '../../../http/page.ts'
 import type { World } from '../../../world.ts'
 import type { ConsoleEndpoint } from '../endpoint.ts'
 
-export const Environment = T.Enum([...environments])
+export const EnvironmentName = T.Enum([...environments])
 
 const PAGE = '50'
 
@@ -15,4 +15,4 @@ export const pageAsked = (endpoint: Pick<ConsoleEndpoint, 'name'>, call: ListCal
   listOf(endpoint as never, { ...call, query: { limit: PAGE, ...call.query } })
 
 /** Read-only pages use `reads`, so that they take no connection that money needs. */
-export const looking = (world: World): World => ({ ...world, db: world.reads })
+export const onReadPool = (world: World): World => ({ ...world, db: world.reads })

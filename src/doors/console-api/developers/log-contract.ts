@@ -4,11 +4,11 @@ import { EventObject, listEvents } from '../../../records/events/contract.ts'
 import { RequestObject } from '../../../records/requests/contract.ts'
 import { redeliverOneEvent } from '../../../webhooks/contract.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
-import { Environment } from './lists.ts'
+import { EnvironmentName } from './lists.ts'
 import { DeliveryLineObject } from './webhook-contract.ts'
 
-const params = T.Object({ environment: Environment })
-const eventParams = T.Object({ environment: Environment, event_id: Id('event') })
+const params = T.Object({ environment: EnvironmentName })
+const eventParams = T.Object({ environment: EnvironmentName, event_id: Id('event') })
 
 const { type, object_id } = listEvents.query.properties
 const { data, ...eventFields } = EventObject.properties
@@ -97,7 +97,7 @@ export const getRequestInConsole = consoleEndpoint({
   route: 'GET /console/api/{environment}/requests/{request_id}',
   summary: 'One request, by its X-Request-Id',
   permit: 'read',
-  params: T.Object({ environment: Environment, request_id: Id('request') }),
+  params: T.Object({ environment: EnvironmentName, request_id: Id('request') }),
   reply: {
     status: 200,
     schema: T.Object({

@@ -14,16 +14,16 @@ import { urlsOf } from '../../../webhooks/store.ts'
 import type { World } from '../../../world.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
-import { sendIn } from '../sending.ts'
-import { looking, pageAsked } from './lists.ts'
+import { sendWebhooksIn } from '../webhook-sends.ts'
+import { onReadPool, pageAsked } from './lists.ts'
 import * as contract from './log-contract.ts'
-import { answerOf, saidBy } from './said.ts'
-import { renderLine } from './webhook-routes.ts'
+import { rebuildRequestBody, storedResponseOf } from './request-body.ts'
+import { renderDeliveryLine } from './webhook-routes.ts'
 
 export const logRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   ...eventRoutes(parts),
   answer(contract.listRequestsInConsole, async (call) => {
-    const here = looking(call.world)
+    const here = onReadPool(call.world)
     const { partner_id } = call.actor
     const { status, key_id, route, error_code, refused } = call.query
     const list = pageAsked(contract.listRequestsInConsole, call)
@@ -37,20 +37,20 @@ export const logRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   }),
 
   answer(contract.getRequestInConsole, async ({ world, actor, params }) => {
-    const here = looking(world)
+    const here = onReadPool(world)
     const request = await findRequest(here, { id: params.request_id, partner_id: actor.partner_id })
-    const said = await saidBy(here, request)
+    const said = await rebuildRequestBody(here, request)
     return {
       request: renderNamed(request, await namesOf(here, [request])),
       said: said && JSON.stringify(said, null, 2),
-      answer: await answerOf(here, request, said),
+      answer: await storedResponseOf(here, request, said),
     }
   }),
 ]
 
 const eventRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.listEventsInConsole, async (call) => {
-    const here = looking(call.world)
+    const here = onReadPool(call.world)
     const { partner_id } = call.actor
     const { type, object_id } = call.query
     const list = pageAsked(contract.listEventsInConsole, call)
@@ -65,13 +65,13 @@ const eventRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       data: events.map(({ data, ...event }) => ({
         ...event,
         object_id: data.object.id as string,
-        deliveries: lines.filter(({ event_id }) => event_id === event.id).map(renderLine),
+        deliveries: lines.filter(({ event_id }) => event_id === event.id).map(renderDeliveryLine),
       })),
     }
   }),
 
   answer(contract.getEventInConsole, async ({ world, actor, params }) => {
-    const here = looking(world)
+    const here = onReadPool(world)
     const event = await findEvent(here, { id: params.event_id, partner_id: actor.partner_id })
     const lines = await linesOfEvents(here.db, [event.id])
     const urls = await urlsOf(
@@ -86,14 +86,17 @@ const eventRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       sequence: event.sequence,
       object_id: event.object_id,
       body: eventText(event, world.environment),
-      deliveries: lines.map((line) => ({ ...renderLine(line), url: urls.get(line.endpoint_id) ?? '' })),
+      deliveries: lines.map((line) => ({
+        ...renderDeliveryLine(line),
+        url: urls.get(line.endpoint_id) ?? '',
+      })),
     }
   }),
 
   answer(contract.redeliverEventInConsole, ({ world, actor, params, body }) => {
     const { event_id } = params
     const { endpoint_id } = body
-    return sendIn(parts, { world, actor }, async (here, webhooks) => {
+    return sendWebhooksIn(parts, { world, actor }, async (here, webhooks) => {
       const where = { id: event_id, partner_id: actor.partner_id }
       const redelivered = await redeliverEvent(here, webhooks, where, endpoint_id)
       const after = { redelivered, ...(endpoint_id === undefined ? {} : { endpoint_id }) }

@@ -10,7 +10,7 @@ import {
 } from '../../../webhooks/contract.ts'
 import { deliveryStatuses } from '../../../webhooks/delivery-store.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
-import { Environment } from './lists.ts'
+import { EnvironmentName } from './lists.ts'
 
 export const DeliveryLineObject = T.Object(
   {
@@ -39,10 +39,10 @@ const EndpointWithSecret = T.Object({
   secret: T.String({ description: 'Signs what is sent; shown this once' }),
 })
 
-const params = T.Object({ environment: Environment })
-const endpointParams = T.Object({ environment: Environment, endpoint_id: Id('webhook_endpoint') })
+const params = T.Object({ environment: EnvironmentName })
+const endpointParams = T.Object({ environment: EnvironmentName, endpoint_id: Id('webhook_endpoint') })
 const deliveryParams = T.Object({
-  environment: Environment,
+  environment: EnvironmentName,
   endpoint_id: Id('webhook_endpoint'),
   event_id: Id('event'),
 })
@@ -181,7 +181,7 @@ export const tryDeliveryNow = consoleEndpoint({
   errors: [...ofOne, 'event_not_found', 'webhook_endpoint_disabled', 'too_many_redeliveries'],
 })
 
-export const webhookEndpoints: readonly ConsoleEndpoint[] = [
+export const consoleWebhookEndpoints: readonly ConsoleEndpoint[] = [
   listWebhooks,
   getWebhook,
   createWebhook,

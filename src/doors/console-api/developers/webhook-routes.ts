@@ -2,8 +2,8 @@ import type { PersonActor } from '../../../core/actor.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { filterOf, pageOf, parseTime } from '../../../http/page.ts'
 import { renderDelivery, renderEndpoint } from '../../../webhooks/contract.ts'
-import { findDelivery, listLines } from '../../../webhooks/deliveries.ts'
-import { type DeliveryLine, queuesOf, selectLines } from '../../../webhooks/delivery-store.ts'
+import { findDelivery, listDeliveryLines } from '../../../webhooks/deliveries.ts'
+import { type DeliveryLine, queuesOf, selectDeliveryLines } from '../../../webhooks/delivery-store.ts'
 import {
   createEndpoint,
   editEndpoint,
@@ -18,19 +18,19 @@ import type { World } from '../../../world.ts'
 import { actIn, assertProof } from '../act.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
-import { sendIn } from '../sending.ts'
-import { looking, pageAsked } from './lists.ts'
+import { sendWebhooksIn } from '../webhook-sends.ts'
+import { onReadPool, pageAsked } from './lists.ts'
 import * as contract from './webhook-contract.ts'
 
 export const webhookRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
-  ...lookingAtWebhooks(parts),
-  ...changingWebhooks(parts),
-  ...sendingWebhooks(parts),
+  ...webhookReads(parts),
+  ...webhookWrites(parts),
+  ...webhookSends(parts),
 ]
 
-const lookingAtWebhooks = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
+const webhookReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   answer(contract.listWebhooks, async (call) => {
-    const here = looking(call.world)
+    const here = onReadPool(call.world)
     const { partner_id } = call.actor
     const list = pageAsked(contract.listWebhooks, call)
     const filter = { partner_id, filters: {}, ...filterOf(list, 'whe') }
@@ -40,25 +40,25 @@ const lookingAtWebhooks = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   }),
 
   answer(contract.getWebhook, async ({ world, actor, params }) =>
-    oneWithQueue(looking(world), await findEndpoint(looking(world), whereOf(actor, params))),
+    oneWithQueue(onReadPool(world), await findEndpoint(onReadPool(world), whereOf(actor, params))),
   ),
 
   answer(contract.listDeliveriesInConsole, async (call) => {
     const { actor, params, query } = call
-    const here = looking(call.world)
+    const here = onReadPool(call.world)
     const endpoint = await findEndpoint(here, whereOf(actor, params))
     const list = pageAsked(contract.listDeliveriesInConsole, call)
     const { status, event_id, type } = query
-    const { found, lines } = await listLines(here, endpoint, {
+    const { found, lines } = await listDeliveryLines(here, endpoint, {
       partner_id: actor.partner_id,
       filters: { status, event_id, type },
       ...filterOf(list, 'evt'),
     })
-    return { ...pageOf(list, found, () => undefined), data: lines.map(renderLine) }
+    return { ...pageOf(list, found, () => undefined), data: lines.map(renderDeliveryLine) }
   }),
 
   answer(contract.getDeliveryInConsole, async ({ world, actor, params }) => {
-    const delivery = await findDelivery(looking(world), whereOf(actor, params), params.event_id)
+    const delivery = await findDelivery(onReadPool(world), whereOf(actor, params), params.event_id)
     const { retry_ms } = runtimes[world.environment].webhooks
     return {
       delivery: renderDelivery(delivery, world.environment, { scopes: ['read'] }),
@@ -68,7 +68,7 @@ const lookingAtWebhooks = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
   }),
 ]
 
-const changingWebhooks = ({ office, runtimes }: ConsoleParts): ConsoleHandler[] => [
+const webhookWrites = ({ office, runtimes }: ConsoleParts): ConsoleHandler[] => [
   answer(contract.createWebhook, async ({ world, actor, body }) => {
     const { form_id, ...wanted } = body
     const { partner_id } = actor
@@ -152,10 +152,10 @@ const sendsElsewhere = (before: Required<Destination>, { url, events = [] }: Des
   (url !== undefined && url !== before.url) ||
   (!before.events.includes('*') && events.some((kind) => !before.events.includes(kind)))
 
-const sendingWebhooks = (parts: ConsoleParts): ConsoleHandler[] => [
+const webhookSends = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.testWebhook, ({ world, actor, params }) => {
     const where = whereOf(actor, params)
-    return sendIn(parts, { world, actor }, async (here, webhooks) => {
+    return sendWebhooksIn(parts, { world, actor }, async (here, webhooks) => {
       const { id: event_id } = await sendTest(here, webhooks, where)
       const after = { event_id }
       return { result: after, entry: { action: 'test_webhook', object_id: where.id, before: null, after } }
@@ -165,24 +165,28 @@ const sendingWebhooks = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.redeliverRangeInConsole, async ({ world, actor, params, body }) => {
     const where = whereOf(actor, params)
     const range = { from: parseTime(body.from, 'from'), to: parseTime(body.to, 'to') }
-    const { redelivered, next_from } = await sendIn(parts, { world, actor }, async (here, webhooks) => {
-      const result = await redeliverRangeOf(here, webhooks, where, range)
-      const after = { ...range, redelivered: result.redelivered }
-      return { result, entry: { action: 'redeliver', object_id: where.id, before: null, after } }
-    })
+    const { redelivered, next_from } = await sendWebhooksIn(
+      parts,
+      { world, actor },
+      async (here, webhooks) => {
+        const result = await redeliverRangeOf(here, webhooks, where, range)
+        const after = { ...range, redelivered: result.redelivered }
+        return { result, entry: { action: 'redeliver', object_id: where.id, before: null, after } }
+      },
+    )
     return { redelivered, ...(next_from ? { next_from: next_from.toISOString() } : {}) }
   }),
 
   answer(contract.tryDeliveryNow, async ({ world, actor, params }) => {
     const where = whereOf(actor, params)
     const { event_id } = params
-    await sendIn(parts, { world, actor }, async (here, webhooks) => {
+    await sendWebhooksIn(parts, { world, actor }, async (here, webhooks) => {
       const result = await tryNow(here, webhooks, where, event_id)
       const after = { endpoint_id: where.id }
       return { result, entry: { action: 'try_delivery', object_id: event_id, before: null, after } }
     })
-    const [line] = await selectLines(world.db, { endpoint_id: where.id, event_ids: [event_id] })
-    return renderLine(line!)
+    const [line] = await selectDeliveryLines(world.db, { endpoint_id: where.id, event_ids: [event_id] })
+    return renderDeliveryLine(line!)
   }),
 ]
 
@@ -191,7 +195,7 @@ const whereOf = ({ partner_id }: PersonActor, { endpoint_id }: { endpoint_id: st
   id: endpoint_id,
 })
 
-export const renderLine = (line: DeliveryLine) => ({
+export const renderDeliveryLine = (line: DeliveryLine) => ({
   ...line,
   next_attempt_at: line.status === 'pending' ? line.next_attempt_at.toISOString() : null,
   created_at: line.created_at.toISOString(),
@@ -208,7 +212,7 @@ async function withQueues(world: World, webhooks: readonly WebhookEndpoint[]) {
       ...renderEndpoint(webhook),
       waiting,
       next_attempt_at: next_attempt_at?.toISOString() ?? null,
-      last: last && renderLine(last),
+      last: last && renderDeliveryLine(last),
     }
   })
 }

@@ -43,7 +43,7 @@ const asked = {
   reply: { status: 200, schema: T.Object({ data: T.Array(Found) }) },
 } as const
 
-export const search = consoleEndpoint({
+export const searchInConsole = consoleEndpoint({
   name: 'console.find.search',
   route: 'GET /console/api/{environment}/search',
   summary: 'Find anything by what somebody has at hand of it',
@@ -59,18 +59,18 @@ export const searchAsOperator = consoleEndpoint({
   ...asked,
 })
 
-const told = {
+const hints = {
   params,
   reply: { status: 200, type: 'text/event-stream' },
   errors: ['rate_limit_exceeded'],
 } as const
 
-export const stream = consoleEndpoint({
+export const streamInConsole = consoleEndpoint({
   name: 'console.stream',
   route: 'GET /console/api/{environment}/stream',
   summary: 'Told what has changed, as it changes',
   permit: 'read',
-  ...told,
+  ...hints,
 })
 
 export const streamToOperator = consoleEndpoint({
@@ -78,12 +78,12 @@ export const streamToOperator = consoleEndpoint({
   route: 'GET /console/api/operator/{environment}/stream',
   summary: 'Told what waits for an operator, as it changes',
   permit: 'operator.read',
-  ...told,
+  ...hints,
 })
 
 export const findingEndpoints: readonly ConsoleEndpoint[] = [
-  search,
+  searchInConsole,
   searchAsOperator,
-  stream,
+  streamInConsole,
   streamToOperator,
 ]

@@ -10,7 +10,7 @@ import { transaction } from '../../../db/pool.ts'
 import { customersByName } from '../../../parties/customers/store.ts'
 import { eventLogSource } from '../../../records/events/log-store.ts'
 import { recordException } from '../../../records/exceptions/store.ts'
-import { cryEvents, openCriers } from './hints.ts'
+import { openHintHub, publishEvents } from './hints.ts'
 import { streamOf } from './streams.ts'
 
 let service: TestService
@@ -174,8 +174,8 @@ test('every event after a stream says that it is live is hinted, however long th
   const slow = { ...world, reads: { query } as typeof world.reads }
   const poller = openLogPoller(eventLogSource(world.reads), pino({ level: 'silent' }))
   const leaving = new AbortController()
-  const inbox = openCriers().listen('slow', (tell, until, begun) =>
-    cryEvents(slow, poller, { partner_id, tell, until, begun }),
+  const inbox = openHintHub().subscribe('slow', (send, until, begun) =>
+    publishEvents(slow, poller, { partner_id, send, until, begun }),
   )
   let text = ''
   const reading = (async () => {
@@ -277,7 +277,7 @@ test('a user has at most twelve streams, over all sessions', async () => {
 test('a slow reader gets a single hint for many changes', async () => {
   const never = new AbortController().signal
   let tell: (id: number) => void = () => {}
-  const inbox = openCriers().listen('many', async (to) => {
+  const inbox = openHintHub().subscribe('many', async (to) => {
     tell = (id) => to({ kind: 'payout', id: `po_${id}` })
   })
   for (let id = 0; id < 3; id++) tell(id)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { proposalsMark } from '../../../control/operator/store.ts'
 import { type IdKind, idPrefixes } from '../../../core/ids.ts'
-import { openBell } from '../../../core/loop.ts'
+import { openWakeSignal } from '../../../core/loop.ts'
 import type { LogPoller } from '../../../db/log-poller.ts'
 import type { Db } from '../../../db/pool.ts'
 import { lastPosition, selectEvents } from '../../../records/events/log-store.ts'
@@ -13,30 +13,30 @@ export type Hint = { readonly kind: string; readonly id?: string }
 
 const ALL: Hint = { kind: 'all' }
 
-export type Tell = (hint: Hint) => void
+export type SendHint = (hint: Hint) => void
 
 /** Calls `begun` once it knows the present state: every change after that is reported. */
-type Cry = (tell: Tell, until: AbortSignal, begun: () => void) => Promise<void>
+type HintSource = (send: SendHint, until: AbortSignal, begun: () => void) => Promise<void>
 
-/** Listeners of the same name share one crier, which stops when the last one leaves. */
-export type Criers = { listen(name: string, cry: Cry): Inbox }
+/** Listeners of the same name share one source, which stops when the last one leaves. */
+export type HintHub = { subscribe(name: string, publish: HintSource): Inbox }
 
 export type Inbox = {
   /** Resolves when every later change will be reported. */
   readonly begun: Promise<void>
   /** The hints since the last call; empty after `wait_ms` without one, or if the listener has left. */
   take(wait_ms: number, gone: AbortSignal): Promise<readonly Hint[]>
-  leave(): void
+  unsubscribe(): void
 }
 
-type Crier = {
-  readonly inboxes: Set<Tell>
+type SharedSource = {
+  readonly inboxes: Set<SendHint>
   readonly stopping: AbortController
   readonly begun: Promise<void>
   begin(): void
 }
 
-function openCrier(): Crier {
+function openSharedSource(): SharedSource {
   let begin = () => {}
   const begun = new Promise<void>((resolve) => {
     begin = resolve
@@ -44,30 +44,30 @@ function openCrier(): Crier {
   return { inboxes: new Set(), stopping: new AbortController(), begun, begin }
 }
 
-export function openCriers(): Criers {
-  const criers = new Map<string, Crier>()
+export function openHintHub(): HintHub {
+  const sources = new Map<string, SharedSource>()
 
   return {
-    listen(name, cry) {
-      const known = criers.get(name)
-      const crier = known ?? openCrier()
+    subscribe(name, publish) {
+      const known = sources.get(name)
+      const source = known ?? openSharedSource()
       const inbox = openInbox()
-      crier.inboxes.add(inbox.add)
+      source.inboxes.add(inbox.add)
       if (!known) {
-        criers.set(name, crier)
-        const tell: Tell = (hint) => {
-          for (const add of crier.inboxes) add(hint)
+        sources.set(name, source)
+        const send: SendHint = (hint) => {
+          for (const add of source.inboxes) add(hint)
         }
-        void cry(tell, crier.stopping.signal, crier.begin)
+        void publish(send, source.stopping.signal, source.begin)
       }
       return {
-        begun: crier.begun,
+        begun: source.begun,
         take: inbox.take,
-        leave() {
-          crier.inboxes.delete(inbox.add)
-          if (crier.inboxes.size > 0 || criers.get(name) !== crier) return
-          criers.delete(name)
-          crier.stopping.abort()
+        unsubscribe() {
+          source.inboxes.delete(inbox.add)
+          if (source.inboxes.size > 0 || sources.get(name) !== source) return
+          sources.delete(name)
+          source.stopping.abort()
         },
       }
     },
@@ -79,23 +79,23 @@ const WAITING_MAX = 64
 
 function openInbox() {
   const waiting = new Map<string, Hint>()
-  const bell = openBell()
+  const wake_up = openWakeSignal()
   return {
     add(hint: Hint): void {
       if (waiting.has(ALL.kind)) return
       const crowded = hint.kind === ALL.kind || waiting.size >= WAITING_MAX
       if (crowded) waiting.clear()
-      const told = crowded ? ALL : hint
-      waiting.set(`${told.kind}${told.id === undefined ? '' : ` ${told.id}`}`, told)
-      bell.ring()
+      const kept = crowded ? ALL : hint
+      waiting.set(`${kept.kind}${kept.id === undefined ? '' : ` ${kept.id}`}`, kept)
+      wake_up.notify()
     },
     async take(wait_ms: number, gone: AbortSignal): Promise<readonly Hint[]> {
-      gone.addEventListener('abort', bell.ring)
-      if (waiting.size === 0 && !gone.aborted) await bell.wait(wait_ms)
-      gone.removeEventListener('abort', bell.ring)
+      gone.addEventListener('abort', wake_up.notify)
+      if (waiting.size === 0 && !gone.aborted) await wake_up.wait(wait_ms)
+      gone.removeEventListener('abort', wake_up.notify)
       const hints = [...waiting.values()]
       waiting.clear()
-      bell.hush()
+      wake_up.clear()
       return hints
     },
   }
@@ -104,59 +104,59 @@ function openInbox() {
 const READ_MAX = 100
 /** Changes within this time are sent together. */
 const GATHER_MS = 100
-const LOOK_MS = 15_000
+const NEWS_WAIT_MS = 15_000
 /** Delay after a failed query. */
 const RETRY_MS = 1000
 
-const rest = (ms: number, until: AbortSignal) => sleep(ms, undefined, { signal: until }).catch(() => {})
+const pause = (ms: number, until: AbortSignal) => sleep(ms, undefined, { signal: until }).catch(() => {})
 
-type Crying = { readonly tell: Tell; readonly until: AbortSignal; readonly begun: () => void }
+type HintSourceOptions = { readonly send: SendHint; readonly until: AbortSignal; readonly begun: () => void }
 
 /** Reports every event of a partner after the last position at the start. A failing database only delays the hints. */
-export async function cryEvents(
+export async function publishEvents(
   { reads: db }: World,
   poller: LogPoller,
-  { partner_id, tell, until, begun }: Crying & { readonly partner_id: string },
+  { partner_id, send, until, begun }: HintSourceOptions & { readonly partner_id: string },
 ): Promise<void> {
   let after: bigint | undefined
-  const look = async () => {
+  const readNew = async () => {
     after ??= await lastPosition(db, partner_id)
     begun()
-    after = await tellBehind(db, { partner_id, after }, tell)
+    after = await publishSince(db, { partner_id, after }, send)
   }
   while (!until.aborted) {
     try {
       const watch = await poller.watch(partner_id)
       try {
-        await look()
-        while (await watch.news(performance.now() + LOOK_MS, until)) {
-          await rest(GATHER_MS, until)
-          await look()
+        await readNew()
+        while (await watch.news(performance.now() + NEWS_WAIT_MS, until)) {
+          await pause(GATHER_MS, until)
+          await readNew()
         }
       } finally {
         watch.end()
       }
     } catch {
-      await rest(RETRY_MS, until)
+      await pause(RETRY_MS, until)
     }
-    await rest(GATHER_MS, until)
+    await pause(GATHER_MS, until)
   }
 }
 
 /** Returns the position up to which events were reported. */
-async function tellBehind(
+async function publishSince(
   db: Db,
   { partner_id, after }: { partner_id: string; after: bigint },
-  tell: Tell,
+  send: SendHint,
 ): Promise<bigint> {
   const filter = { partner_id, type: undefined, object_id: undefined, from: { after }, limit: READ_MAX + 1 }
   const { rows } = await selectEvents(db, filter)
   if (rows.length > READ_MAX) {
     const last = await lastPosition(db, partner_id)
-    tell(ALL)
+    send(ALL)
     return last
   }
-  for (const { object_id } of rows) tell({ kind: kindOf(object_id), id: object_id })
+  for (const { object_id } of rows) send({ kind: kindOf(object_id), id: object_id })
   return rows.at(-1)?.position ?? after
 }
 
@@ -168,7 +168,11 @@ const kindOf = (id: string): string => kinds.get(id.slice(0, id.indexOf('_'))) ?
 const MARK_MS = 5000
 
 /** Reports changes of exceptions and proposals. They have no wake-up, so one loop polls for all listeners. */
-export async function cryDesk(world: World, shared: Db, { tell, until, begun }: Crying): Promise<void> {
+export async function publishDesk(
+  world: World,
+  shared: Db,
+  { send, until, begun }: HintSourceOptions,
+): Promise<void> {
   const { reads: db } = world
   let before: Record<string, string> | undefined
   while (!until.aborted) {
@@ -177,12 +181,12 @@ export async function cryDesk(world: World, shared: Db, { tell, until, begun }: 
         exceptions: await exceptionsMark(db),
         proposals: `${await proposalsMark(db)} ${await proposalsMark(shared)}`,
       }
-      for (const kind of Object.keys(now)) if (before && before[kind] !== now[kind]) tell({ kind })
+      for (const kind of Object.keys(now)) if (before && before[kind] !== now[kind]) send({ kind })
       before = now
       begun()
     } catch {
       // The next round tries again.
     }
-    await rest(MARK_MS, until)
+    await pause(MARK_MS, until)
   }
 }

@@ -14,7 +14,7 @@ import { exceptionById } from '../../../records/exceptions/store.ts'
 import { partnerOfRequest } from '../../../records/requests/store.ts'
 import { ownersOf } from '../../../webhooks/store.ts'
 import type { World } from '../../../world.ts'
-import type { Found } from './search.ts'
+import type { SearchResult } from './search.ts'
 
 /** Finds the partner of an object by the object's id. */
 const owners = {
@@ -37,7 +37,7 @@ type OwnedKind = keyof typeof owners
  * Operators search by whole ids, from a partner's message or from a rail. The result leads to the partner of the
  * object.
  */
-export async function searchAll(office: Office, world: World, q: string): Promise<Found[]> {
+export async function searchAll(office: Office, world: World, q: string): Promise<SearchResult[]> {
   const id = q.trim()
   const place = `/operator/${world.environment}`
   if (isId('proposal', id)) return findProposal(office, world, id)
@@ -55,7 +55,7 @@ export async function searchAll(office: Office, world: World, q: string): Promis
 }
 
 /** Proposals about money are in their world, those about people in `shared`. */
-async function findProposal({ shared }: Office, world: World, id: string): Promise<Found[]> {
+async function findProposal({ shared }: Office, world: World, id: string): Promise<SearchResult[]> {
   const found = (await proposalById(world.reads, id)) ?? (await proposalById(shared.db, id))
   if (!found) return []
   const path = `/operator/${world.environment}/proposals`

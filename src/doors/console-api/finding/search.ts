@@ -1,7 +1,7 @@
 import { maskDocument, parseDocument } from '../../../core/document.ts'
 import type { Environment } from '../../../core/environment.ts'
 import { type IdKind, isId } from '../../../core/ids.ts'
-import type { Where } from '../../../core/owned.ts'
+import type { OwnedId } from '../../../core/owned.ts'
 import { type Filters, type ListSource, selectNewest } from '../../../db/newest.ts'
 import type { Db } from '../../../db/pool.ts'
 import { depositById } from '../../../money/deposits/store.ts'
@@ -26,7 +26,7 @@ import type { foundKinds } from './contract.ts'
  * Search results: an id, the beginning of a customer's name, or any other name of an object (such as an idempotency
  * key or a hash) leads to the object's page. Each search is one index lookup within the partner and environment.
  */
-export type Found = {
+export type SearchResult = {
   kind: (typeof foundKinds)[number]
   id: string
   title: string
@@ -39,10 +39,10 @@ const OF_EACH = 5
 
 type Finder = (look: {
   readonly db: Db
-  readonly where: Where
+  readonly where: OwnedId
   readonly environment: Environment
   readonly now: number
-}) => Promise<Found | undefined>
+}) => Promise<SearchResult | undefined>
 
 /** The lookup for each kind of id. */
 const finders = {
@@ -115,10 +115,10 @@ const finders = {
   },
 } satisfies Partial<Record<IdKind, Finder>>
 
-const owned = <Row extends { readonly partner_id: string }>(row: Row | undefined, { partner_id }: Where) =>
+const owned = <Row extends { readonly partner_id: string }>(row: Row | undefined, { partner_id }: OwnedId) =>
   row?.partner_id === partner_id ? row : undefined
 
-const showCustomer = ({ id, name, document }: Customer, environment: Environment): Found => ({
+const showCustomer = ({ id, name, document }: Customer, environment: Environment): SearchResult => ({
   kind: 'customer',
   id,
   title: name,
@@ -126,7 +126,7 @@ const showCustomer = ({ id, name, document }: Customer, environment: Environment
   path: `/${environment}/customers/${id}`,
 })
 
-const showPayout = ({ id, counterparty, status }: Payout, environment: Environment): Found => ({
+const showPayout = ({ id, counterparty, status }: Payout, environment: Environment): SearchResult => ({
   kind: 'payout',
   id,
   title: counterparty.name,
@@ -134,7 +134,7 @@ const showPayout = ({ id, counterparty, status }: Payout, environment: Environme
   path: `/${environment}/payouts/${id}`,
 })
 
-const showTransfer = (transfer: Transfer, environment: Environment): Found => ({
+const showTransfer = (transfer: Transfer, environment: Environment): SearchResult => ({
   kind: 'transfer',
   id: transfer.id,
   title: `${transfer.asset} ${transfer.network}`,
@@ -142,7 +142,7 @@ const showTransfer = (transfer: Transfer, environment: Environment): Found => ({
   path: `/${environment}/transfers/${transfer.id}`,
 })
 
-export async function search(world: World, partner_id: string, q: string): Promise<Found[]> {
+export async function searchPartner(world: World, partner_id: string, q: string): Promise<SearchResult[]> {
   const { environment } = world
   const db = world.reads
   const text = q.trim()

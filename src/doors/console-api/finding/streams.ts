@@ -12,13 +12,13 @@ const RETRY_MS = 2000
 export async function streamOf(inbox: Inbox, gone: AbortSignal): Promise<TextStream> {
   // Also for a stream of which nothing was ever read.
   const left = new Promise<void>((resolve) => gone.addEventListener('abort', () => resolve(), { once: true }))
-  gone.addEventListener('abort', inbox.leave, { once: true })
-  if (gone.aborted) inbox.leave()
+  gone.addEventListener('abort', inbox.unsubscribe, { once: true })
+  if (gone.aborted) inbox.unsubscribe()
   else await Promise.race([inbox.begun, left])
-  return new TextStream(told(inbox, gone))
+  return new TextStream(streamText(inbox, gone))
 }
 
-async function* told(inbox: Inbox, gone: AbortSignal): AsyncGenerator<string> {
+async function* streamText(inbox: Inbox, gone: AbortSignal): AsyncGenerator<string> {
   yield `retry: ${RETRY_MS}\n: live\n\n`
   while (!gone.aborted) {
     const hints = await inbox.take(PING_MS, gone)

@@ -17,7 +17,7 @@ import { listPayouts, PayoutObject } from '../../../money/pix/contract.ts'
 import * as customers from '../../../parties/customers/contract.ts'
 import { csvQuery } from '../csv.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
-import { ApiRequest, MovementObject, ToldEvent } from '../object-page.ts'
+import { ApiRequest, MovementObject, PublishedEvent } from '../object-page.ts'
 import { trackKinds } from './track.ts'
 
 const environment = T.Enum(['production', 'sandbox'])
@@ -88,7 +88,7 @@ const orderPage = {
   no_answer: NoAnswer,
   track: T.Array(TrackStep),
   movements: T.Array(MovementObject),
-  events: T.Array(ToldEvent),
+  events: T.Array(PublishedEvent),
   request: ApiRequest,
   /** The resolution, if an operator ended the order. */
   resolution: T.Union([T.Object({ outcome: T.String(), resolved_at: Timestamp }), T.Null()]),

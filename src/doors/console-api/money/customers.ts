@@ -1,12 +1,16 @@
 import { type Asset, assetNames, parseMoney } from '../../../core/money.ts'
-import type { Where } from '../../../core/owned.ts'
+import type { OwnedId } from '../../../core/owned.ts'
 import { type NewestFilter, selectNewest } from '../../../db/newest.ts'
 import { filterOf, pageOf } from '../../../http/page.ts'
 import { type Balance, balancesOf, balancesOfAll } from '../../../ledger/balances.ts'
 import { renderDeposit } from '../../../money/deposits/contract.ts'
-import { moneyLimitNames, type Usage, usageOf } from '../../../money/money-limits/store.ts'
-import { isLate as isLateTransfer, type Transfer, transferList } from '../../../money/onchain/store.ts'
-import { isLate as isLatePayout, type Payout, payoutList } from '../../../money/pix/store.ts'
+import {
+  type MoneyLimitUsage,
+  moneyLimitNames,
+  moneyLimitUsageOf,
+} from '../../../money/money-limits/store.ts'
+import { isLateTransfer, type Transfer, transferList } from '../../../money/onchain/store.ts'
+import { isLatePayout, type Payout, payoutList } from '../../../money/pix/store.ts'
 import { renderBalance, renderCustomer } from '../../../parties/customers/contract.ts'
 import {
   editCustomer,
@@ -81,7 +85,7 @@ export const customerRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     const customer = await findCustomer(reading, where)
     const [balances, usage, on_its_way] = await Promise.all([
       balancesOf(world.reads, customer.id),
-      usageOf(world.reads, customer.id),
+      moneyLimitUsageOf(world.reads, customer.id),
       onItsWay(world, where),
     ])
     return {
@@ -140,7 +144,7 @@ async function withBalances(world: World, rows: readonly Customer[]): Promise<Ho
 const SHOWN_ON_ITS_WAY = 20
 
 /** Open payouts and transfers of a customer, newest first. */
-async function onItsWay(world: World, { partner_id, id: customer_id }: Where) {
+async function onItsWay(world: World, { partner_id, id: customer_id }: OwnedId) {
   const filter = {
     partner_id,
     filters: { customer_id, status: 'open' },
@@ -187,7 +191,7 @@ const common = ({ id, status, created_at }: Payout | Transfer) => ({
 })
 
 /** The limits that apply, with the amount used. */
-const limitsOf = (usage: Usage) =>
+const limitsOf = (usage: MoneyLimitUsage) =>
   moneyLimitNames.flatMap((name) => {
     const allowed = usage[name]
     if (allowed === null) return []

@@ -8,7 +8,7 @@ import { renderCustomer } from '../../../parties/customers/contract.ts'
 import { findCustomer } from '../../../parties/customers/customers.ts'
 import { isHeld } from '../../../records/desk/holds.ts'
 import { resolutionOf } from '../../../records/desk/resolutions.ts'
-import { type Step, waitingAmong } from '../../../records/steps/store.ts'
+import { type RailStep, waitingAmong } from '../../../records/steps/store.ts'
 import type { World } from '../../../world.ts'
 import type { Column, CsvLanguage } from '../csv.ts'
 import type { ConsoleEndpoint } from '../endpoint.ts'
@@ -150,7 +150,7 @@ type Said = {
   readonly name: string | null
   readonly isLate: boolean
   /** Reads the exchanges with the rail. */
-  readonly stepsIn: (db: Db) => Promise<Step[]>
+  readonly stepsIn: (db: Db) => Promise<RailStep[]>
 }
 
 export async function orderPage(world: World, order: Order, said: Said) {

@@ -3,7 +3,7 @@ import { renderPayout } from '../../../money/pix/contract.ts'
 import { stepsOfPayout } from '../../../money/pix/exchanges.ts'
 import { findPayout } from '../../../money/pix/payouts.ts'
 import { claimOfPayout } from '../../../money/pix/settle.ts'
-import { countOpenPayouts, isLate, type Payout, payoutList } from '../../../money/pix/store.ts'
+import { countOpenPayouts, isLatePayout, type Payout, payoutList } from '../../../money/pix/store.ts'
 import { completePayout, failPayout } from '../../sandbox/rails.ts'
 import { actWithMoney } from '../act.ts'
 import { type Column, decimalOf } from '../csv.ts'
@@ -28,7 +28,7 @@ export const payoutRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       body: requestOf(payout),
       claim: claimOfPayout(payout),
       name: payout.end_to_end_id,
-      isLate: isLate(payout, silentSince(world)),
+      isLate: isLatePayout(payout, silentSince(world)),
       stepsIn: (db) => stepsOfPayout(db, payout),
     })
     return { payout: renderPayout(payout), send_id: payout.send_id, ...page }
@@ -95,6 +95,6 @@ const payouts: Orders<Payout, { readonly end_to_end_id?: string }> = {
   source: payoutList,
   filters: ({ end_to_end_id }) => ({ end_to_end_id }),
   columns,
-  isLate,
+  isLate: isLatePayout,
   countOpen: countOpenPayouts,
 }

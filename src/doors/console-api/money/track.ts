@@ -1,4 +1,4 @@
-import type { Step } from '../../../records/steps/store.ts'
+import type { RailStep } from '../../../records/steps/store.ts'
 
 /** The track of a payout or transfer: its acceptance, the exchanges with the rail, and its end. */
 
@@ -24,11 +24,11 @@ type Order = {
 /** Final answers, which the end repeats. */
 const FINAL = /^(settled|refused|confirmed|failed)\b/
 
-const isFinal = (step: Step | undefined) =>
+const isFinal = (step: RailStep | undefined) =>
   step?.kind === 'answered' && step.said !== null && FINAL.test(step.said)
 
 /** Merges a non-final answer to a send into the step of the send. */
-const folded = (steps: readonly Step[]): Step[] =>
+const folded = (steps: readonly RailStep[]): RailStep[] =>
   steps.flatMap((step, i) => {
     const next = steps[i + 1]
     if (step.kind === 'sent' && next?.kind === 'answered' && !isFinal(next))
@@ -37,7 +37,7 @@ const folded = (steps: readonly Step[]): Step[] =>
   })
 
 /** `name`: the rail's id of a payment that succeeded. */
-export function trackOf(order: Order, steps: readonly Step[], name: string | null) {
+export function trackOf(order: Order, steps: readonly RailStep[], name: string | null) {
   const { status, created_at, completed_at, rail_code } = order
   const moment = (kind: TrackKind, at: Date, said: string | null = null) => ({
     kind,

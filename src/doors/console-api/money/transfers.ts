@@ -1,6 +1,11 @@
 import { renderTransfer } from '../../../money/onchain/contract.ts'
-import { countOpenTransfers, isLate, type Transfer, transferList } from '../../../money/onchain/store.ts'
-import { findTransfer, OPERATION } from '../../../money/onchain/transfers.ts'
+import {
+  countOpenTransfers,
+  isLateTransfer,
+  type Transfer,
+  transferList,
+} from '../../../money/onchain/store.ts'
+import { findTransfer, TRANSFER_OPERATION } from '../../../money/onchain/transfers.ts'
 import { stepsOf } from '../../../records/steps/store.ts'
 import { confirmTransfer, failTransfer } from '../../sandbox/rails.ts'
 import { actWithMoney } from '../act.ts'
@@ -28,9 +33,9 @@ export const transferRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     const page = await orderPage(world, transfer, {
       route: 'POST /v1/onchain/transfers',
       body: requestOf(transfer),
-      claim: { scope, operation: OPERATION, key, fingerprint: '' },
+      claim: { scope, operation: TRANSFER_OPERATION, key, fingerprint: '' },
       name: shown.tx_hash,
-      isLate: isLate(transfer, silentSince(world)),
+      isLate: isLateTransfer(transfer, silentSince(world)),
       stepsIn: (db) => stepsOf(db, transfer.id),
     })
     return { transfer: shown, ...page }
@@ -96,6 +101,6 @@ const transfers: Orders<Transfer, OwnQuery> = {
     tx_hash: tx_hash?.toLowerCase(),
   }),
   columns,
-  isLate,
+  isLate: isLateTransfer,
   countOpen: countOpenTransfers,
 }

@@ -1,12 +1,12 @@
 import { Type as T } from 'typebox'
 import { CURSOR_PATTERN, Fields, Timestamp } from '../../../http/schema.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
-import { inWorld, LineRef, Maybe, Place } from './pieces.ts'
+import { inWorld, LineRef, Maybe, PlaceName } from './shared-schemas.ts'
 
 const base = '/console/api/operator/{environment}' as const
 
 const ActObject = T.Object({
-  place: Place,
+  place: PlaceName,
   seq: T.String(),
   hash: T.String(),
   at: Timestamp,
@@ -30,7 +30,7 @@ export const listActsForOperator = consoleEndpoint({
   permit: 'operator.read',
   params: T.Object(inWorld),
   query: Fields({
-    place: T.Optional(Place),
+    place: T.Optional(PlaceName),
     action: T.Optional(Name),
     actor: T.Optional(Name),
     object: T.Optional(Name),
@@ -72,7 +72,7 @@ export const verifyActs = consoleEndpoint({
       at: Timestamp,
       logs: T.Array(
         T.Object({
-          place: Place,
+          place: PlaceName,
           lines: T.String(),
           broken: T.Array(T.Object({ object_id: T.String(), wrong: T.String() })),
         }),

@@ -1,15 +1,15 @@
 import type { Office } from '../../../control/operator/office.ts'
-import { type Verified, verify } from '../../../control/operator/verify.ts'
-import type { Place } from '../../../db/sealing.ts'
+import { type VerifiedLog, verifyLog } from '../../../control/operator/verify.ts'
+import type { StoragePlace } from '../../../db/sealing.ts'
 import { decodeCursor, encodeCursor } from '../../../http/page.ts'
-import { places } from '../../../records/acts/line.ts'
+import { logPlaces } from '../../../records/acts/line.ts'
 import { linesBefore, readHead } from '../../../records/acts/store.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import { newestOf, type PlacedLine, readUpTo } from '../merged-lines.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { listActsForOperator, verifyActs } from './acts-contract.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { renderLine } from './pieces.ts'
+import { renderLineRef } from './shared-schemas.ts'
 
 const PAGE = 50
 
@@ -18,13 +18,15 @@ export const actsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [listi
 const listing = (office: Office): ConsoleHandler =>
   answer(listActsForOperator, async ({ query }) => {
     const { place, cursor, action, actor, object } = query
-    const chosen = places.filter((one) => place === undefined || one === place)
+    const chosen = logPlaces.filter((one) => place === undefined || one === place)
     const { lines, next } = await newestOf(
       (one, before, limit) => linesBefore(office.log.pools[one], { before, action, actor, object, limit }),
       { limit: PAGE, after: decodeCursor(cursor, readUpTo), of: chosen },
     )
     const heads = await Promise.all(
-      places.map(async (one) => renderLine({ place: one, ...(await readHead(office.log.pools[one])) })!),
+      logPlaces.map(
+        async (one) => renderLineRef({ place: one, ...(await readHead(office.log.pools[one])) })!,
+      ),
     )
     return {
       data: lines.map(render),
@@ -34,14 +36,14 @@ const listing = (office: Office): ConsoleHandler =>
   })
 
 /** Verifies all three logs, and that they contain the noted lines. */
-function verifyAll(office: Office, noted: readonly string[]): Promise<Verified[]> {
+function verifyAll(office: Office, noted: readonly string[]): Promise<VerifiedLog[]> {
   const anchors = noted.map((text) => {
-    const [place, seq, hash] = text.split(':') as [Place, string, string]
+    const [place, seq, hash] = text.split(':') as [StoragePlace, string, string]
     return { place, anchor: { seq: BigInt(seq), hash } }
   })
   return Promise.all(
-    places.map((place) =>
-      verify(
+    logPlaces.map((place) =>
+      verifyLog(
         office,
         place,
         anchors.filter((one) => one.place === place).map(({ anchor }) => anchor),

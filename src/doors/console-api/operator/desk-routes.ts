@@ -14,7 +14,7 @@ import { partnerById } from '../../../parties/partners/store.ts'
 import { newestResolutions } from '../../../records/desk/resolutions.ts'
 import { listExceptions } from '../../../records/exceptions/exceptions.ts'
 import { type Exception, exceptionsAbout } from '../../../records/exceptions/store.ts'
-import { type Step, stepsOf } from '../../../records/steps/store.ts'
+import { type RailStep, stepsOf } from '../../../records/steps/store.ts'
 import type { World } from '../../../world.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
@@ -25,7 +25,7 @@ import {
   listExceptionsForOperator,
   resolveByHand,
 } from './desk-contract.ts'
-import { factsOf, told } from './pieces.ts'
+import { factsOf, renderActed } from './shared-schemas.ts'
 
 /** The same as on the command line; `overdueOrders` uses `stuck_after_ms` if that is shorter. */
 const DESK_AFTER_MS = 60_000
@@ -76,10 +76,16 @@ export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
         ...(paid ? { end_to_end_id: end_to_end_id! } : {}),
         ...(despite_acceptance ? { despite_acceptance } : {}),
       } as const
-      return told(await act(office, actor, { name: 'resolve_payout', environment, details }), ({ id }) => id)
+      return renderActed(
+        await act(office, actor, { name: 'resolve_payout', environment, details }),
+        ({ id }) => id,
+      )
     }
     const details = { transfer_id: found.id, outcome: paid ? 'confirmed' : 'failed', evidence } as const
-    return told(await act(office, actor, { name: 'resolve_transfer', environment, details }), ({ id }) => id)
+    return renderActed(
+      await act(office, actor, { name: 'resolve_transfer', environment, details }),
+      ({ id }) => id,
+    )
   }),
 
   answer(listExceptionsForOperator, async ({ world, query }) => {
@@ -90,7 +96,10 @@ export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(closeExceptionByOperator, async ({ actor, world, params, body }) => {
     const { environment } = world
     const details = { exception_id: params.exception_id, reason: body.reason }
-    return told(await act(office, actor, { name: 'close_exception', environment, details }), ({ id }) => id)
+    return renderActed(
+      await act(office, actor, { name: 'close_exception', environment, details }),
+      ({ id }) => id,
+    )
   }),
 ]
 
@@ -128,7 +137,7 @@ async function orderOf(world: World, id: string): Promise<Order> {
   return (await transferById(world.db, id)) ?? refuse('transfer_not_found')
 }
 
-const stepsAbout = (db: Db, order: Order): Promise<Step[]> =>
+const stepsAbout = (db: Db, order: Order): Promise<RailStep[]> =>
   'send_id' in order ? stepsOfPayout(db, order) : stepsOf(db, order.id)
 
 async function itemOf(
@@ -202,7 +211,7 @@ function detailsOf(order: Order) {
   return { to: order.destination_address, send_id: null, end_to_end_id: null, tx_hash: order.tx_hash }
 }
 
-const renderStep = ({ kind, by, said, at, last_at, times }: Step) => ({
+const renderStep = ({ kind, by, said, at, last_at, times }: RailStep) => ({
   kind,
   by,
   said,
@@ -212,7 +221,7 @@ const renderStep = ({ kind, by, said, at, last_at, times }: Step) => ({
 })
 
 /** The last answer of the rail, if there was one. */
-const lastWord = (steps: readonly Step[]): string | null =>
+const lastWord = (steps: readonly RailStep[]): string | null =>
   steps.findLast(({ said, by, kind }) => said !== null || by === 'rail' || kind === 'asked')?.said ?? null
 
 export const renderException = ({ details, opened_at, closed_at, ...exception }: Exception) => ({

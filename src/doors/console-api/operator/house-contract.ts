@@ -1,7 +1,7 @@
 import { Type as T } from 'typebox'
 import { AssetName, Fields, Id, Timestamp } from '../../../http/schema.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
-import { ActedObject, AmountOf, inWorld, Maybe, Sum } from './pieces.ts'
+import { ActedObject, AmountOf, inWorld, Maybe, Sum } from './shared-schemas.ts'
 
 const base = '/console/api/operator/{environment}' as const
 

@@ -18,8 +18,8 @@ import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { openItems } from './desk-routes.ts'
 import { getOperatorOverview, getRails, getTreasury, limitTreasury } from './house-contract.ts'
-import { told } from './pieces.ts'
 import { proposalsIn } from './proposals-routes.ts'
+import { renderActed } from './shared-schemas.ts'
 
 const FEE_PAYOUTS = 20
 
@@ -62,7 +62,7 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     }
     const { environment } = world
     const acted = await act(parts.office, actor, { name: 'set_treasury_limits', environment, details })
-    return told(acted, ({ asset }) => asset)
+    return renderActed(acted, ({ asset }) => asset)
   }),
 
   answer(getRails, async ({ world }) => {

@@ -1,10 +1,10 @@
 import { refuse } from '../../../core/errors.ts'
 
 /** Runs work that reads a whole log once at a time on a node. Concurrent calls are refused. */
-export function oneAtATime<Asked, Told>(
-  work: (asked: Asked) => Promise<Told>,
+export function oneAtATime<Asked, Result>(
+  work: (asked: Asked) => Promise<Result>,
   busy: string,
-): (asked: Asked) => Promise<Told> {
+): (asked: Asked) => Promise<Result> {
   let running = false
   return async (asked) => {
     if (running) return refuse('not_possible', { message: busy })

@@ -16,7 +16,7 @@ import { moneyLimitNames } from '../../../money/money-limits/store.ts'
 import { BalanceObject, CustomerObject } from '../../../parties/customers/contract.ts'
 import { ApiKeyObject } from '../../../parties/keys/contract.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
-import { ActedObject, AmountOf, inWorld, Maybe, Sum } from './pieces.ts'
+import { ActedObject, AmountOf, inWorld, Maybe, Sum } from './shared-schemas.ts'
 
 const Count = (max: number) => T.Integer({ minimum: 0, maximum: max })
 const Figure = Maybe(T.Integer({ minimum: 1, maximum: 100_000_000 }))

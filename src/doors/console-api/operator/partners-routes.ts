@@ -5,14 +5,14 @@ import type { Asset } from '../../../core/money.ts'
 import { filterOf, listOf, pageOf } from '../../../http/page.ts'
 import { balancesOf } from '../../../ledger/balances.ts'
 import { LOOKUP_PER_MINUTE, limitsOfPartner, tiers } from '../../../limits/tiers.ts'
-import { endpointLimits } from '../../../limits/wants.ts'
+import { endpointLimits } from '../../../limits/window-limits.ts'
 import { balancesSince } from '../../../money/daily/store.ts'
 import {
   type MoneyLimitName,
   type MoneyLimits,
   moneyLimitNames,
   moneyLimitsOf,
-  usageOf,
+  moneyLimitUsageOf,
 } from '../../../money/money-limits/store.ts'
 import { accruedFees } from '../../../money/treasury/store.ts'
 import { renderBalance, renderCustomer } from '../../../parties/customers/contract.ts'
@@ -44,7 +44,7 @@ import {
   payFeesByOperator,
   reverseByOperator,
 } from './partners-contract.ts'
-import { told } from './pieces.ts'
+import { renderActed } from './shared-schemas.ts'
 
 const TWO_DAYS_MS = 2 * 24 * 3_600_000
 
@@ -65,7 +65,7 @@ const termsRoutes = ({ office, public_url }: ConsoleParts): ConsoleHandler[] => 
     const acted = await act(office, actor, { name: 'create_partner', details })
     const token = 'done' in acted ? acted.done.invited?.token : undefined
     const link = token === undefined ? '' : `${public_url()}/console/invite/${token}`
-    return { ...told(acted, ({ partner }) => partner.id), link }
+    return { ...renderActed(acted, ({ partner }) => partner.id), link }
   }),
 
   answer(getPartnerForOperator, async ({ world, params }) => {
@@ -96,14 +96,14 @@ const termsRoutes = ({ office, public_url }: ConsoleParts): ConsoleHandler[] => 
 
   answer(changePartnerByOperator, async ({ actor, params, body }) => {
     const details = { partner_id: params.partner_id, change: body as PartnerChange }
-    return told(await act(office, actor, { name: 'change_partner', details }), ({ id }) => id)
+    return renderActed(await act(office, actor, { name: 'change_partner', details }), ({ id }) => id)
   }),
 
   answer(limitPartnerByOperator, async ({ actor, world, params, body }) => {
     const { id: subject_id } = await findPartner(office.shared, params.partner_id)
     const details = { subject_id, change: figuresOf(body) }
     const { environment } = world
-    return told(
+    return renderActed(
       await act(office, actor, { name: 'set_money_limits', environment, details }),
       () => subject_id,
     )
@@ -134,7 +134,7 @@ const customersRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
       partnerById(world.db, partner_id),
       balancesOf(world.db, id),
       moneyLimitsOf(world.db, id),
-      usageOf(world.db, id),
+      moneyLimitUsageOf(world.db, id),
     ])
     const used = (name: 'payout_day' | 'payout_night' | 'transfer_day_usdt' | 'transfer_day_btc') =>
       usage?.[`${name}_used`]?.toString() ?? null
@@ -159,17 +159,20 @@ const customersRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     if (body.status === undefined) {
       const details = { customer_id, allowed: body.third_party_payouts === true }
       const acted = await act(office, actor, { name: 'allow_third_party', environment, details })
-      return told(acted, () => customer_id)
+      return renderActed(acted, () => customer_id)
     }
     const name = body.status === 'blocked' ? 'block_customer' : 'unblock_customer'
-    return told(await act(office, actor, { name, environment, details: { customer_id } }), ({ id }) => id)
+    return renderActed(
+      await act(office, actor, { name, environment, details: { customer_id } }),
+      ({ id }) => id,
+    )
   }),
 
   answer(limitCustomerByOperator, async ({ actor, world, params, body }) => {
     const { id: subject_id } = await customerOf(world, params.customer_id)
     const details = { subject_id, change: figuresOf(body) }
     const { environment } = world
-    return told(
+    return renderActed(
       await act(office, actor, { name: 'set_money_limits', environment, details }),
       () => subject_id,
     )
@@ -182,13 +185,16 @@ const moneyRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     const { id: customer_id, partner_id } = await customerOf(world, params.customer_id)
     const details = { ...booking, customer_id, partner_id }
     const { environment } = world
-    return told(await act(office, actor, { name, environment, details }), ({ id }) => id)
+    return renderActed(await act(office, actor, { name, environment, details }), ({ id }) => id)
   }),
 
   answer(reverseByOperator, async ({ actor, world, params, body }) => {
     const details = { deposit_id: params.deposit_id, ...body }
     const { environment } = world
-    return told(await act(office, actor, { name: 'reverse_credit', environment, details }), ({ id }) => id)
+    return renderActed(
+      await act(office, actor, { name: 'reverse_credit', environment, details }),
+      ({ id }) => id,
+    )
   }),
 
   answer(payFeesByOperator, async ({ actor, world, params, body }) => {
@@ -198,7 +204,7 @@ const moneyRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
       refuse('customer_not_found', { param: 'customer_id' })
     const details = { ...payment, partner_id, customer_id }
     const { environment } = world
-    return told(await act(office, actor, { name: 'pay_fees', environment, details }), ({ id }) => id)
+    return renderActed(await act(office, actor, { name: 'pay_fees', environment, details }), ({ id }) => id)
   }),
 ]
 

@@ -3,7 +3,7 @@ import { operatorRoles, partnerRoles } from '../../../core/actor.ts'
 import { Fields, Id, Text } from '../../../http/schema.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
 import { PersonObject } from './partners-contract.ts'
-import { ActedObject, inWorld } from './pieces.ts'
+import { ActedObject, inWorld } from './shared-schemas.ts'
 
 const base = '/console/api/operator/{environment}' as const
 const ofPerson = T.Object({ ...inWorld, user_id: Id('user') })

@@ -1,7 +1,7 @@
 import { Type as T } from 'typebox'
 import { Timestamp } from '../../../http/schema.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
-import { inWorld, Maybe, Sum } from './pieces.ts'
+import { inWorld, Maybe, Sum } from './shared-schemas.ts'
 
 const base = '/console/api/operator/{environment}' as const
 

@@ -1,11 +1,11 @@
-import { latestProofs, type Proof } from '../../../control/audit/proofs.ts'
+import { type AuditProof, latestProofs } from '../../../control/audit/proofs.ts'
 import { auditState } from '../../../control/audit/state.ts'
 import type { World } from '../../../world.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
-import { factsOf } from './pieces.ts'
 import { getProof, startProof } from './proof-contract.ts'
 import { openProver, type Prover } from './prover.ts'
+import { factsOf } from './shared-schemas.ts'
 
 export function proofRoutes(parts: ConsoleParts): ConsoleHandler[] {
   const prover = openProver(parts)
@@ -39,7 +39,7 @@ async function stateOf(world: World, prover: Prover) {
   }
 }
 
-function renderProof(proof: Proof) {
+function renderProof(proof: AuditProof) {
   const { by, started_at, finished_at, entries, customers, checks, sums, found, findings } = proof
   return {
     by,

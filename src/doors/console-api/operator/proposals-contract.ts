@@ -1,14 +1,14 @@
 import { Type as T } from 'typebox'
 import { AssetName, Fields, Id, Text, Timestamp } from '../../../http/schema.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
-import { ActedObject, inWorld, LineRef, Maybe, Place, Sum } from './pieces.ts'
+import { ActedObject, inWorld, LineRef, Maybe, PlaceName, Sum } from './shared-schemas.ts'
 
 const base = '/console/api/operator/{environment}' as const
 const params = T.Object({ ...inWorld, proposal_id: Id('proposal') })
 
 const ProposalObject = T.Object({
   id: T.String(),
-  place: Place,
+  place: PlaceName,
   action: T.String(),
   state: T.Enum(['open', 'approved', 'done', 'rejected', 'withdrawn', 'expired', 'superseded']),
   what: T.String({ description: 'What happens when it is approved' }),

@@ -3,13 +3,12 @@ import { type Described, describeProposal } from '../../../control/operator/desc
 import type { Office } from '../../../control/operator/office.ts'
 import { findProposal, listProposals } from '../../../control/operator/proposals.ts'
 import { refuse } from '../../../core/errors.ts'
-import type { Place } from '../../../db/sealing.ts'
-import { roleOf } from '../../../parties/team/people.ts'
+import type { StoragePlace } from '../../../db/sealing.ts'
+import { personRoleOf } from '../../../parties/team/people.ts'
 import { selectOperators } from '../../../parties/team/store.ts'
 import { linesAbout } from '../../../records/acts/store.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
-import { factsOf, renderLine, told } from './pieces.ts'
 import {
   approveProposal,
   getProposalForOperator,
@@ -17,6 +16,7 @@ import {
   rejectProposal,
   withdrawProposal,
 } from './proposals-contract.ts'
+import { factsOf, renderActed, renderLineRef } from './shared-schemas.ts'
 
 export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(listProposalsForOperator, async ({ world, actor }) => ({
@@ -36,12 +36,12 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     return {
       proposal: render(described, place, actor.email),
       others: operators
-        .filter((user) => user.email !== proposal.proposed_by && approvers.includes(roleOf(user)))
-        .map((user) => ({ email: user.email, name: user.name, role: roleOf(user) })),
+        .filter((user) => user.email !== proposal.proposed_by && approvers.includes(personRoleOf(user)))
+        .map((user) => ({ email: user.email, name: user.name, role: personRoleOf(user) })),
       lines: lines
         .filter((line) => line.proposal_id === proposal.id)
         .map(({ seq, hash, at, action, actor_email }) => ({
-          ...renderLine({ place, seq, hash })!,
+          ...renderLineRef({ place, seq, hash })!,
           at: at.toISOString(),
           action,
           by: actor_email,
@@ -54,7 +54,7 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     const acted = await act(office, actor, { name: 'approve', details: params })
     const password = 'done' in acted ? acted.done.person?.password : undefined
     return {
-      ...told(acted, ({ proposal }) => proposal.resource_id),
+      ...renderActed(acted, ({ proposal }) => proposal.resource_id),
       proposal_id: params.proposal_id,
       ...(password === undefined ? {} : { password }),
     }
@@ -63,18 +63,22 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(rejectProposal, async ({ actor, world, params, body }) => {
     await placeIn(office, world.environment, params.proposal_id)
     const details = { ...params, reason: body.reason }
-    return told(await act(office, actor, { name: 'reject', details }), ({ proposal }) => proposal.id)
+    return renderActed(await act(office, actor, { name: 'reject', details }), ({ proposal }) => proposal.id)
   }),
 
   answer(withdrawProposal, async ({ actor, world, params, body }) => {
     await placeIn(office, world.environment, params.proposal_id)
     const details = { ...params, reason: body.reason ?? null }
-    return told(await act(office, actor, { name: 'withdraw', details }), ({ proposal }) => proposal.id)
+    return renderActed(await act(office, actor, { name: 'withdraw', details }), ({ proposal }) => proposal.id)
   }),
 ]
 
 /** The proposals of the world and those about people, which are stored in `shared`: open ones first. */
-export async function proposalsIn(office: Office, environment: Exclude<Place, 'shared'>, email: string) {
+export async function proposalsIn(
+  office: Office,
+  environment: Exclude<StoragePlace, 'shared'>,
+  email: string,
+) {
   const places = [environment, 'shared'] as const
   const lists = await Promise.all(
     places.map(async (place) => {
@@ -91,12 +95,12 @@ export async function proposalsIn(office: Office, environment: Exclude<Place, 's
   return lists.flat().sort((a, b) => isOpen(b) - isOpen(a) || (a.proposed_at < b.proposed_at ? 1 : -1))
 }
 
-async function reading(office: Office, place: Place) {
+async function reading(office: Office, place: StoragePlace) {
   return { db: office.log.pools[place], pen: await office.log.pen(place, { kind: 'service' }) }
 }
 
 /** A proposal of the other world counts as not found. */
-async function placeIn(office: Office, environment: Place, id: string): Promise<Place> {
+async function placeIn(office: Office, environment: StoragePlace, id: string): Promise<StoragePlace> {
   const place = await placeOfProposal(office, id)
   if (place !== environment && place !== 'shared') refuse('object_not_found')
   return place
@@ -110,7 +114,7 @@ function orderOf({ details }: Described): Record<string, string> {
 
 const textOf = (time: Date | null) => time?.toISOString() ?? null
 
-function render(described: Described, place: Place, email: string) {
+function render(described: Described, place: StoragePlace, email: string) {
   const { id, action, state, what, partner, customer, asset, amount, reason, reference } = described
   const { proposed_by, approved_by, ended_by, ended_reason, resource_id } = described
   return {

@@ -3,10 +3,10 @@ import { Refusal } from '../../../core/errors.ts'
 import { type Asset, assetNames } from '../../../core/money.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { limitsOf } from '../../../limits/tiers.ts'
-import { wantsOf } from '../../../limits/wants.ts'
-import { type Held, heldOf, type Series, seriesOf } from '../../../money/daily/series.ts'
+import { windowLimitsOf } from '../../../limits/window-limits.ts'
+import { type HeldSeries, heldOf, type Series, seriesOf } from '../../../money/daily/series.ts'
 import { isBehind } from '../../../money/daily/store.ts'
-import type { Counts } from '../../../money/daily/tally.ts'
+import type { EndedCounts } from '../../../money/daily/tally.ts'
 import { renderMarketPrice } from '../../../money/quotes/contract.ts'
 import { currentPrices } from '../../../money/quotes/prices.ts'
 import { customerList } from '../../../parties/customers/store.ts'
@@ -104,9 +104,9 @@ async function windowsOf(
   partner: Partner,
   key: ListedKey,
 ) {
-  const wants = wantsOf(limitsOf(partner.tier, partner, key), undefined)
-  const used = await limiter.used(key.id, wants)
-  return wants.map(({ kind, limit }, i) => ({
+  const window_limits = windowLimitsOf(limitsOf(partner.tier, partner, key), undefined)
+  const used = await limiter.used(key.id, window_limits)
+  return window_limits.map(({ kind, limit }, i) => ({
     key_id: key.id,
     name: key.name,
     window: kind as 'minute' | 'day',
@@ -115,7 +115,7 @@ async function windowsOf(
   }))
 }
 
-function renderHeld(asset: Asset, held: Held | undefined) {
+function renderHeld(asset: Asset, held: HeldSeries | undefined) {
   const { available = 0n, in_transit = 0n, customers = 0n, days = [] } = held ?? {}
   return {
     asset,
@@ -136,7 +136,7 @@ const renderSeries = ({ kind, asset, to_asset, median_ms, each, ...all }: Series
   each: each.map(renderCounts),
 })
 
-const renderCounts = ({ completed, failed, completed_sum, failed_sum }: Counts) => ({
+const renderCounts = ({ completed, failed, completed_sum, failed_sum }: EndedCounts) => ({
   completed: Number(completed),
   failed: Number(failed),
   completed_sum: completed_sum.toString(),

@@ -8,7 +8,7 @@ import type { ConsoleParts } from '../parts.ts'
 const LIMIT = 50
 
 /** Three logs merged into one list by time. A cursor says how far each log was read. */
-export async function listLines(
+export async function listActsOfPartner(
   { office: { shares, worlds } }: ConsoleParts,
   actor: PersonActor,
   query: { readonly limit?: string; readonly cursor?: string },

@@ -227,7 +227,7 @@ const MoneyLimits = T.Object(
   >,
 )
 
-export const getAccount = consoleEndpoint({
+export const getAccountInConsole = consoleEndpoint({
   name: 'console.account.get',
   route: 'GET /console/api/account',
   summary: 'What was agreed with the partner: tier, fees, limits',
@@ -362,7 +362,7 @@ const Token = T.String({
   examples: ['no such link'],
 })
 
-export const lookAtLinkInConsole = consoleEndpoint({
+export const readLinkInConsole = consoleEndpoint({
   name: 'console.links.look',
   route: 'POST /console/api/links/look',
   summary: 'Whom a link is for',
@@ -435,7 +435,7 @@ export const peopleEndpoints: readonly ConsoleEndpoint[] = [
   listMySessions,
   endMySession,
   endMyOtherSessions,
-  getAccount,
+  getAccountInConsole,
   getTeam,
   changeColleague,
   removeColleague,
@@ -443,7 +443,7 @@ export const peopleEndpoints: readonly ConsoleEndpoint[] = [
   createInvitation,
   withdrawInvitationInConsole,
   createReset,
-  lookAtLinkInConsole,
+  readLinkInConsole,
   useLinkInConsole,
   listActs,
 ]

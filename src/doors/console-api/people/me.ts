@@ -8,7 +8,7 @@ import {
   holdSelf,
   renewRecoveryCodes,
 } from '../../../parties/team/factor.ts'
-import { roleOf } from '../../../parties/team/people.ts'
+import { personRoleOf } from '../../../parties/team/people.ts'
 import { endOthers } from '../../../parties/team/sessions.ts'
 import { choosePassword } from '../../../parties/team/sign-in.ts'
 import {
@@ -33,7 +33,7 @@ import {
   listMySessions,
   renewMyRecoveryCodes,
 } from './contract.ts'
-import { notedTeam, refuseProof } from './own.ts'
+import { notedTeam, refuseCredentials } from './own-session.ts'
 
 /** Calls of every signed-in user about themselves. */
 export const meRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
@@ -59,7 +59,7 @@ export const meRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     // A mistyped password must not sign the user out, so this is not a 401.
     if (known.outcome === 'wrong')
       refuse('invalid_request', { param: 'password', message: 'This is not your password.' })
-    return known.outcome === 'known' ? undefined : refuseProof(known)
+    return known.outcome === 'known' ? undefined : refuseCredentials(known)
   }),
 
   ...factorRoutes(parts),
@@ -133,7 +133,7 @@ async function renderMe({ office }: ConsoleParts, user: User) {
     id,
     email,
     name,
-    role: roleOf(user),
+    role: personRoleOf(user),
     language,
     created_at: created_at.toISOString(),
     factor: factor

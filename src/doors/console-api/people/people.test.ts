@@ -4,7 +4,7 @@ import { type ConsoleClient, makePerson, openConsole, signedIn } from '../../../
 import { asAdmin } from '../../../../test/support/database.ts'
 import { startTestService, type TestService } from '../../../../test/support/service.ts'
 import { act } from '../../../control/operator/act.ts'
-import { verify } from '../../../control/operator/verify.ts'
+import { verifyLog } from '../../../control/operator/verify.ts'
 import { transaction } from '../../../db/pool.ts'
 import { codeAt, stepAt } from '../../../parties/team/factor.ts'
 import { openSession } from '../../../parties/team/sessions.ts'
@@ -627,7 +627,7 @@ describe('the log', () => {
     const { owner, partner_id } = await team()
     const other = await team()
     await owner.patch('/me', { name: 'Ana' })
-    expect((await verify(service.office, 'shared')).broken).toEqual([])
+    expect((await verifyLog(service.office, 'shared')).broken).toEqual([])
     const where = `partner_id = '${partner_id}' AND action = 'change_profile'`
     const moves = [`'${other.partner_id}'`, 'NULL']
     for (const to of moves) {
@@ -639,7 +639,7 @@ describe('the log', () => {
           'ALTER TABLE shared.acts ENABLE TRIGGER USER',
         )
       await change(to)
-      expect((await verify(service.office, 'shared')).broken).toEqual([
+      expect((await verifyLog(service.office, 'shared')).broken).toEqual([
         {
           object_id: `line ${line!.seq} of shared`,
           wrong: 'changed: it is in the log of another partner than it says',
@@ -647,7 +647,7 @@ describe('the log', () => {
       ])
       await change(`'${partner_id}'`)
     }
-    expect((await verify(service.office, 'shared')).broken).toEqual([])
+    expect((await verifyLog(service.office, 'shared')).broken).toEqual([])
   })
 })
 

@@ -1,22 +1,22 @@
 import { transaction } from '../../../db/pool.ts'
 import { partnerById } from '../../../parties/partners/store.ts'
-import { lookAtLink, useLink } from '../../../parties/team/links.ts'
+import { readLink, useLink } from '../../../parties/team/links.ts'
 import { endSession } from '../../../parties/team/sessions.ts'
 import { proveAgain, signIn } from '../../../parties/team/sign-in.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
-import { listLines } from './acts.ts'
+import { listActsOfPartner } from './acts.ts'
 import {
   getSession,
   listActs,
-  lookAtLinkInConsole,
   proveInConsole,
+  readLinkInConsole,
   signInToConsole,
   signOutOfConsole,
   useLinkInConsole,
 } from './contract.ts'
 import { meRoutes } from './me.ts'
-import { notedTeam, refuseProof, renderSession, renderToken } from './own.ts'
+import { notedTeam, refuseCredentials, renderSession, renderToken } from './own-session.ts'
 import { openSignIns } from './sign-ins.ts'
 import { teamRoutes } from './team.ts'
 
@@ -30,7 +30,7 @@ export const peopleRoutes = (
     signIns.assertFewer(body.email)
     const team = await notedTeam(parts, { ...visit, signed: undefined })
     const known = await signIn(team, body)
-    if (known.outcome !== 'known') return refuseProof(known)
+    if (known.outcome !== 'known') return refuseCredentials(known)
     signIns.count(body.email)
     // The browser replaces the old cookie, so nobody has its token any more.
     if (signed) await transaction(team.db, (tx) => endSession(tx, team, signed.token))
@@ -48,24 +48,24 @@ export const peopleRoutes = (
 
   answer(proveInConsole, async ({ signed, body, setSession, ...visit }) => {
     const known = await proveAgain(await notedTeam(parts, { ...visit, signed }), signed, body)
-    if (known.outcome !== 'known') return refuseProof(known)
+    if (known.outcome !== 'known') return refuseCredentials(known)
     setSession(known.token)
     return renderToken(parts, known.token, visit)
   }),
 
-  answer(lookAtLinkInConsole, async ({ body, address }) => {
+  answer(readLinkInConsole, async ({ body, address }) => {
     const { db } = parts.office.shares.shared({ address })
-    const { kind, email, name, partner_id, role, expires_at } = await lookAtLink(db, body.token)
+    const { kind, email, name, partner_id, role, expires_at } = await readLink(db, body.token)
     const partner = await partnerById(db, partner_id)
     return { kind, email, name, partner: partner.name, role, expires_at: expires_at.toISOString() }
   }),
 
   answer(useLinkInConsole, async ({ body, ...visit }) => {
     const used = await useLink(await notedTeam(parts, { ...visit, signed: undefined }), body)
-    return used.outcome === 'known' ? { email: used.user.email } : refuseProof(used)
+    return used.outcome === 'known' ? { email: used.user.email } : refuseCredentials(used)
   }),
 
   ...meRoutes(parts),
   ...teamRoutes(parts),
-  answer(listActs, ({ actor, query }) => listLines(parts, actor, query)),
+  answer(listActs, ({ actor, query }) => listActsOfPartner(parts, actor, query)),
 ]

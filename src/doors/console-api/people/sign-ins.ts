@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../../core/errors.ts'
-import { openAddresses } from '../../../limits/addresses.ts'
+import { openAddressLimit } from '../../../limits/addresses.ts'
 import type { World } from '../../../world.ts'
 
 /**
@@ -16,7 +16,7 @@ export type SignIns = {
 export const SIGN_INS_PER_MINUTE = 20
 
 export function openSignIns({ clock }: Pick<World, 'clock'>): SignIns {
-  const counts = openAddresses({ clock, limit: SIGN_INS_PER_MINUTE })
+  const counts = openAddressLimit({ clock, limit: SIGN_INS_PER_MINUTE })
   const nameOf = (email: string) => createHash('sha256').update(email.toLowerCase()).digest('hex')
   return {
     assertFewer(email) {

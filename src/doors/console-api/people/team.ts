@@ -2,7 +2,7 @@ import type { PartnerRole, PersonActor } from '../../../core/actor.ts'
 import { refuse } from '../../../core/errors.ts'
 import type { Db } from '../../../db/pool.ts'
 import { limitNames, limitsOfPartner } from '../../../limits/tiers.ts'
-import { endpointLimits } from '../../../limits/wants.ts'
+import { endpointLimits } from '../../../limits/window-limits.ts'
 import { type MoneyLimitName, moneyLimitNames, moneyLimitsOf } from '../../../money/money-limits/store.ts'
 import type { Shared } from '../../../parties/partners/partners.ts'
 import { partnerById } from '../../../parties/partners/store.ts'
@@ -10,13 +10,13 @@ import { invite, makeReset, type ShownLink, withdrawInvitation } from '../../../
 import {
   describeUser,
   findColleague,
+  lockTeamAsOwner,
+  personRoleOf,
   removeUser,
   resetFactor,
-  roleOf,
   setRole,
-  takeTurnAsOwner,
 } from '../../../parties/team/people.ts'
-import { type Link, selectInvitations, selectTeam, type User } from '../../../parties/team/store.ts'
+import { type PasswordLink, selectInvitations, selectTeam, type User } from '../../../parties/team/store.ts'
 import type { World } from '../../../world.ts'
 import { endpoints } from '../../api/endpoints.ts'
 import { actInShared } from '../act.ts'
@@ -26,7 +26,7 @@ import {
   changeColleague,
   createInvitation,
   createReset,
-  getAccount,
+  getAccountInConsole,
   getTeam,
   removeColleague,
   resetColleagueFactor,
@@ -35,7 +35,7 @@ import {
 
 /** A partner's team, managed by its owners, and the terms of the partner. */
 export const teamRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
-  answer(getAccount, async ({ actor }) => renderAccount(parts, actor)),
+  answer(getAccountInConsole, async ({ actor }) => renderAccount(parts, actor)),
 
   answer(getTeam, async ({ actor }) => {
     const { partner_id } = actor
@@ -87,7 +87,7 @@ const linkRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
 
   answer(withdrawInvitationInConsole, async ({ actor, params: { link_id } }) => {
     await actInShared(parts.office, actor, async ({ db }) => {
-      await takeTurnAsOwner(db, actor)
+      await lockTeamAsOwner(db, actor)
       const link = await withdrawInvitation(db, actor.partner_id, link_id)
       const entry = { action: 'withdraw_invitation', object_id: link_id, before: link, after: null }
       return { result: undefined, entry }
@@ -113,7 +113,7 @@ function onColleague(
   work: (tx: Db, user: User) => Promise<unknown>,
 ): Promise<void> {
   const treat = async ({ db }: Shared) => {
-    await takeTurnAsOwner(db, actor)
+    await lockTeamAsOwner(db, actor)
     const user = await findColleague(db, actor.partner_id, user_id)
     const after = await work(db, user)
     return { result: undefined, entry: { action, object_id: user_id, before: describeUser(user), after } }
@@ -134,7 +134,7 @@ function shownOnce(
     office,
     actor,
     async (here) => {
-      await takeTurnAsOwner(here.db, actor)
+      await lockTeamAsOwner(here.db, actor)
       const { made, entry } = await make(here)
       const { id, expires_at } = made.link
       const link = `${public_url()}/console/${page}/${made.token}`
@@ -148,13 +148,13 @@ const renderColleague = (person: Awaited<ReturnType<typeof selectTeam>>[number])
   id: person.id,
   email: person.email,
   name: person.name,
-  role: roleOf(person) as PartnerRole,
+  role: personRoleOf(person) as PartnerRole,
   factor: person.second_factor,
   last_seen_at: person.seen_at?.toISOString() ?? null,
   created_at: person.created_at.toISOString(),
 })
 
-const renderInvitation = ({ id, email, name, role, made_by, created_at, expires_at }: Link) => ({
+const renderInvitation = ({ id, email, name, role, made_by, created_at, expires_at }: PasswordLink) => ({
   id,
   email,
   name,

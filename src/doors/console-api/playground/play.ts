@@ -3,22 +3,22 @@ import type { PersonActor } from '../../../core/actor.ts'
 import type { Refusal } from '../../../core/errors.ts'
 import { type Call, type Endpoint, type Handler, type Limits, methodAndPath } from '../../../http/endpoint.ts'
 import { rateLimitHeaders, refusalHeaders } from '../../../http/headers.ts'
-import { NEVER_GONE } from '../../../http/in-time.ts'
 import { toRefusal } from '../../../http/refusals.ts'
+import { NEVER_GONE } from '../../../http/request-deadline.ts'
 import { StoredReply } from '../../../http/stored-reply.ts'
 import { tooMany } from '../../../limits/refusal.ts'
 import { limitsOf } from '../../../limits/tiers.ts'
-import { lookupWant, wantsOf } from '../../../limits/wants.ts'
+import { lookupWindowLimit, windowLimitsOf } from '../../../limits/window-limits.ts'
 import { noteUses } from '../../../parties/keys/store.ts'
 import type { World } from '../../../world.ts'
-import { actorOf } from '../../api/gate.ts'
+import { actorOfKey } from '../../api/gate.ts'
 import { type HandlerParts, handlersOf } from '../../api/handlers.ts'
 import { actWithMoney } from '../act.ts'
 import type { ConsoleParts } from '../parts.ts'
 import type { playPayout } from './contract.ts'
 import { type PlaygroundKey, playgroundKey } from './key.ts'
 
-export type Exchange = Static<typeof playPayout.reply.schema>
+export type PlaygroundExchange = Static<typeof playPayout.reply.schema>
 
 /** A call of the API that a user makes in the playground. */
 export type Played = {
@@ -42,7 +42,7 @@ type Answer = { readonly status: number; readonly body: unknown; readonly header
 export function openPlay({ office, runtimes, record, public_url }: ConsoleParts) {
   const handlers = handlersOf(runtimes.sandbox)
 
-  return async (played: Played): Promise<Exchange> => {
+  return async (played: Played): Promise<PlaygroundExchange> => {
     const started = performance.now()
     const { endpoint, actor, world, request_id, address } = played
     const handler = handlers.find((each) => each.endpoint === endpoint)!
@@ -94,17 +94,17 @@ async function count(
   key_id: string,
   { limits, endpoint }: { limits: Limits; endpoint: Endpoint },
 ) {
-  const wants = wantsOf(limits, endpoint)
-  const { window, refused, counted } = await limiter.take(key_id, wants)
+  const window_limits = windowLimitsOf(limits, endpoint)
+  const { window, refused, counted } = await limiter.take(key_id, window_limits)
   let looked_up = false
   return {
     window,
     refused,
-    windowNow: () => limiter.windowOf(key_id, wants),
+    windowNow: () => limiter.windowOf(key_id, window_limits),
     async countLookup() {
       if (looked_up) return
       looked_up = true
-      const { refused } = await limiter.take(key_id, [lookupWant(limits)], counted)
+      const { refused } = await limiter.take(key_id, [lookupWindowLimit(limits)], counted)
       if (refused) throw tooMany(refused)
     },
   }
@@ -126,7 +126,7 @@ async function run(
 ): Promise<Answer> {
   const { actor, world, request_id, params, body, about } = played
   const call = {
-    actor: actorOf({ key, key_hash: key.hash.toString('hex') }),
+    actor: actorOfKey({ key, key_hash: key.hash.toString('hex') }),
     limits,
     countLookup,
     request_id,

@@ -1,0 +1,105 @@
+import { Link } from '@tanstack/react-router'
+import type { PublishedEvent } from '../api/types.ts'
+import { useEnvironment } from '../environment.ts'
+import { durationText } from '../format/time.ts'
+import { useLanguage, useText } from '../text/text.tsx'
+import { Section } from '../ui/page.tsx'
+import { Status } from '../ui/status.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+
+type Delivery = PublishedEvent['deliveries'][number]
+type Row = { readonly event: PublishedEvent; readonly delivery: Delivery | undefined }
+
+/** The events of an object, and their delivery to each webhook endpoint. */
+export function ObjectEvents({ events }: { readonly events: readonly PublishedEvent[] }) {
+  const { object } = useText()
+  const columns = useColumns()
+  if (events.length === 0) return null
+  const rows = events.flatMap<Row>((event) =>
+    event.deliveries.length === 0
+      ? [{ event, delivery: undefined }]
+      : event.deliveries.map((delivery) => ({ event, delivery })),
+  )
+  return (
+    <Section title={object.events}>
+      <Table
+        label={object.events}
+        columns={columns}
+        rows={rows}
+        keyOf={({ event, delivery }) => `${event.id} ${delivery?.endpoint_id}`}
+        look="plain"
+      />
+    </Section>
+  )
+}
+
+function useColumns(): readonly Column<Row>[] {
+  const { object } = useText()
+  const environment = useEnvironment()
+  return [
+    { key: 'sequence', head: '#', className: 'faint', cell: ({ event }) => event.sequence },
+    {
+      key: 'event',
+      head: object.event,
+      fold: 'm1',
+      cell: ({ event }) => (
+        <Link
+          className="mono"
+          to="/$environment/developers/events/$id"
+          params={{ environment, id: event.id } as never}
+        >
+          {event.type}
+        </Link>
+      ),
+    },
+    {
+      key: 'time',
+      head: object.time,
+      fold: 'm2',
+      className: 'quiet',
+      cell: ({ event }) => <Time at={event.created_at} as="clock" />,
+    },
+    {
+      key: 'to',
+      head: object.to,
+      className: 'quiet clip',
+      cell: ({ delivery }) => (delivery === undefined ? object.nobody : withoutScheme(delivery.url)),
+    },
+    {
+      key: 'delivery',
+      head: object.delivery,
+      fold: 'a1',
+      cell: ({ delivery }) =>
+        delivery !== undefined && (
+          <Status state={delivery.status === 'canceled' ? 'off' : delivery.status}>
+            {object.delivery_state[delivery.status]}
+          </Status>
+        ),
+    },
+    {
+      key: 'answer',
+      head: object.answer,
+      right: true,
+      fold: 'a2',
+      className: 'quiet',
+      cell: ({ delivery }) => delivery !== undefined && <Answer delivery={delivery} />,
+    },
+  ]
+}
+
+const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
+
+function Answer({ delivery }: { readonly delivery: Delivery }) {
+  const { object } = useText()
+  const { language } = useLanguage()
+  const { attempts, answer_status, error, duration_ms } = delivery
+  if (attempts === 0) return null
+  const said = answer_status === null ? (error ?? '') : `${answer_status}`
+  return (
+    <>
+      {attempts > 1 ? object.on_attempt(said, attempts) : said}{' '}
+      {duration_ms !== null && <span className="faint">{durationText(duration_ms, language)}</span>}
+    </>
+  )
+}

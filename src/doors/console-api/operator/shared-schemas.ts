@@ -1,0 +1,84 @@
+import { type Static, Type as T } from 'typebox'
+import type { Acted } from '../../../control/operator/act.ts'
+import { AssetName, Timestamp } from '../../../http/schema.ts'
+import type { Noted } from '../../../records/acts/line.ts'
+import { logPlaces } from '../../../records/acts/line.ts'
+
+export const inWorld = { environment: T.Enum(['production', 'sandbox']) }
+
+export const Maybe = <S extends Parameters<typeof T.Union>[0][number]>(schema: S) =>
+  T.Union([schema, T.Null()])
+
+/** A sum of the ledger: any sign, any size. */
+export const Sum = T.String({ pattern: '^-?[0-9]+$', description: 'Whole number of the smallest unit' })
+
+export const AmountOf = T.Object({ asset: AssetName, amount: Sum })
+
+export const PlaceName = T.Enum([...logPlaces])
+
+export const LineRef = T.Object({
+  place: PlaceName,
+  seq: T.String(),
+  hash: T.String({ description: 'Noted down elsewhere, it proves later that the line is still there' }),
+})
+
+/** The result of an act. */
+export const ActedObject = T.Object({
+  outcome: T.Enum(['done', 'proposed'], {
+    description: 'proposed: another operator has to approve it, nothing has happened yet',
+  }),
+  id: Maybe(T.String({ description: 'What was made or changed' })),
+  proposal_id: Maybe(T.String()),
+  expires_at: Maybe(Timestamp),
+  line: Maybe(LineRef),
+  link: T.Optional(T.String({ description: 'To choose a password with; in this answer alone' })),
+  password: T.Optional(T.String({ description: 'In this answer alone' })),
+  activation_code: T.Optional(
+    T.String({ description: 'In this answer alone. Whoever approves sees the other half, the password' }),
+  ),
+})
+
+export type ActedReply = Static<typeof ActedObject>
+
+export const renderLineRef = (line: Noted | undefined) =>
+  line ? { place: line.place, seq: line.seq.toString(), hash: line.hash } : null
+
+/** `idOf` returns the id of the object that a performed act created or changed. */
+export function renderActed<Result>(
+  acted: Acted<Result>,
+  idOf: (result: Result) => string | null,
+): ActedReply {
+  if ('proposed' in acted) {
+    const { proposed, line, activation_code } = acted
+    return {
+      outcome: 'proposed',
+      id: null,
+      proposal_id: proposed.id,
+      expires_at: proposed.expires_at.toISOString(),
+      line: renderLineRef(line),
+      ...(activation_code === undefined ? {} : { activation_code }),
+    }
+  }
+  return {
+    outcome: 'done',
+    id: idOf(acted.done),
+    proposal_id: null,
+    expires_at: null,
+    line: renderLineRef(acted.line),
+  }
+}
+
+/** Database fields as text, which a page shows unchanged. */
+export const factsOf = (row: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(row)
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([name, value]) => [name, textOf(value)]),
+  )
+
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'object')
+    return JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? item.toString() : item))
+  return String(value)
+}

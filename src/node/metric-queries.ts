@@ -1,0 +1,155 @@
+import { auditState } from '../control/audit/state.ts'
+import type { Office } from '../control/operator/office.ts'
+import { countOpen } from '../db/due.ts'
+import type { Pool } from '../db/pool.ts'
+import type { DoorFacts } from '../ledger/commit.ts'
+import { networkNames } from '../money/onchain/address.ts'
+import { oldestUnfolded } from '../money/treasury/store.ts'
+import { logPlaces } from '../records/acts/line.ts'
+import { readHead } from '../records/acts/store.ts'
+import { countOpenExceptions } from '../records/exceptions/store.ts'
+import { queueState } from '../webhooks/queue.ts'
+import type { World } from '../world.ts'
+import type { MetricQuery, Sample } from './gauges.ts'
+
+/**
+ * The queries behind the metrics of payments that are stuck, and of the causes. Every query reads a bounded number of rows
+ * by an index, because it runs every few seconds.
+ */
+export function worldMetricQueries(world: World): MetricQuery[] {
+  const { environment } = world
+  return [
+    { name: 'prices', environment, ask: () => priceAges(world) },
+    ...inTurn([
+      { name: 'payments', environment, ask: () => openPayments(world) },
+      { name: 'exceptions', environment, ask: () => openExceptions(world) },
+      { name: 'audit', environment, ask: () => auditFigures(world) },
+      { name: 'treasury', environment, ask: () => unfoldedAge(world) },
+      { name: 'webhooks', environment, ask: () => webhookQueue(world) },
+    ]),
+  ]
+}
+
+/** Runs the queries one after the other: a scrape of the metrics must not take the connections that requests need. */
+function inTurn(questions: readonly MetricQuery[]): MetricQuery[] {
+  let last: Promise<unknown> = Promise.resolve()
+  return questions.map((question) => ({
+    ...question,
+    ask() {
+      const turn = last.then(question.ask)
+      last = turn.catch(() => {})
+      return turn
+    },
+  }))
+}
+
+const OPEN_STATES = ['pending', 'processing']
+
+/** Every rail and state has a sample, also when nothing is open there: an absent sample means that the query failed. */
+async function openPayments({ db, environment }: World): Promise<Sample[]> {
+  const payouts = await countOpen(db, 'payouts', `'pix'`)
+  const transfers = await countOpen(db, 'transfers', 'network')
+  const found = new Map([...payouts, ...transfers].map((one) => [`${one.rail} ${one.status}`, one]))
+  return ['pix', ...networkNames].flatMap((rail) =>
+    OPEN_STATES.flatMap((state): Sample[] => {
+      const { count, oldest_seconds } = found.get(`${rail} ${state}`) ?? { count: 0, oldest_seconds: 0 }
+      const labels = { environment, rail, state }
+      return [
+        ['trilho_payments_open', labels, count],
+        ['trilho_payments_oldest_seconds', labels, oldest_seconds],
+      ]
+    }),
+  )
+}
+
+async function openExceptions({ db, environment }: World): Promise<Sample[]> {
+  const groups = await countOpenExceptions(db)
+  return groups.flatMap(({ rail, kind, count, oldest_seconds }): Sample[] => [
+    ['trilho_exceptions_open', { environment, rail, kind }, count],
+    ['trilho_exceptions_oldest_seconds', { environment, rail, kind }, oldest_seconds],
+  ])
+}
+
+async function auditFigures(world: World): Promise<Sample[]> {
+  const { environment } = world
+  const { age_seconds, findings } = await auditState(world)
+  return [
+    ['trilho_audit_findings', { environment }, findings],
+    ...(age_seconds === null ? [] : [['trilho_audit_age_seconds', { environment }, age_seconds] as const]),
+  ]
+}
+
+async function priceAges({ prices, clock, environment }: World): Promise<Sample[]> {
+  const fed = await prices.latest()
+  return Object.entries(fed).map(
+    ([pair, { at }]): Sample => [
+      'trilho_price_age_seconds',
+      { environment, pair },
+      (clock.now() - at.getTime()) / 1000,
+    ],
+  )
+}
+
+async function unfoldedAge({ db, environment }: World): Promise<Sample[]> {
+  return [['trilho_trades_oldest_unfolded_seconds', { environment }, await oldestUnfolded(db)]]
+}
+
+async function webhookQueue({ db, environment }: World): Promise<Sample[]> {
+  const { fresh, oldest_fresh_seconds, pending, oldest_due_seconds } = await queueState(db)
+  return [
+    ['trilho_events_fresh', { environment }, fresh],
+    ['trilho_events_oldest_fresh_seconds', { environment }, oldest_fresh_seconds],
+    ['trilho_webhook_pending', { environment }, pending],
+    ['trilho_webhook_oldest_due_seconds', { environment }, oldest_due_seconds],
+  ]
+}
+
+/** The sequence numbers of the newest lines in the logs of operators' acts. */
+export function logMetricQueries(office: Office): MetricQuery[] {
+  return logPlaces.map((environment) => ({
+    name: 'log',
+    environment,
+    async ask() {
+      const { seq } = await readHead(office.log.pools[environment])
+      return [['trilho_log_seq', { environment }, Number(seq)]]
+    },
+  }))
+}
+
+/** Facts of this node alone: whether it may get traffic, and whether its callers wait for connections. */
+export function nodeMetricQueries(parts: {
+  ready: () => Promise<boolean>
+  pools: Readonly<Record<string, Pool>>
+  doors: Readonly<Record<string, () => DoorFacts>>
+}): MetricQuery[] {
+  return [
+    {
+      name: 'doors',
+      environment: 'node',
+      ask: async () =>
+        Object.entries(parts.doors).flatMap(([environment, facts]): Sample[] => {
+          const { waiting, connections_opened } = facts()
+          return [
+            ['trilho_ledger_waiting', { environment }, waiting],
+            ['trilho_ledger_connections_opened', { environment }, connections_opened],
+          ]
+        }),
+    },
+    {
+      name: 'pools',
+      environment: 'node',
+      ask: async () =>
+        Object.entries(parts.pools).flatMap(([pool, { totalCount, idleCount, waitingCount }]): Sample[] => [
+          ['trilho_pool_connections', { pool, state: 'busy' }, totalCount - idleCount],
+          ['trilho_pool_connections', { pool, state: 'idle' }, idleCount],
+          ['trilho_pool_waiting', { pool }, waitingCount],
+        ]),
+    },
+    // Last, because it takes a connection itself.
+    {
+      name: 'ready',
+      environment: 'node',
+      ask: async () => [['trilho_ready', {}, (await parts.ready()) ? 1 : 0]],
+    },
+  ]
+}
