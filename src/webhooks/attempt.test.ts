@@ -4,7 +4,7 @@ import { times } from '../../test/support/parallel.ts'
 import { openReceiver } from '../../test/support/receiver.ts'
 import { until } from '../../test/support/wait.ts'
 import { attempt, type Cut } from './attempt.ts'
-import { openEgress, type Resolve } from './egress.ts'
+import { openEgress, type Resolve } from './outside.ts'
 
 async function stage(
   answer?: Parameters<typeof openReceiver>[0],

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
-import { Forbidden } from './egress.ts'
+import { Forbidden } from './outside.ts'
 
 /**
  * The response to one POST: status, headers and the beginning of the body, or the error. An attempt takes at most

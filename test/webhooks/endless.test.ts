@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { attempt } from '../../src/webhooks/attempt.ts'
-import { type Egress, openEgress } from '../../src/webhooks/egress.ts'
+import { type Egress, openEgress } from '../../src/webhooks/outside.ts'
 
 /** Whatever a receiver pours out, little of it is taken in, and it is over long before its time. */
 const TIMEOUT_MS = 60_000
