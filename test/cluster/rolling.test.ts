@@ -15,7 +15,7 @@ import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
 
 /** The version whose nodes must be able to work on while a newer one migrates the database under them. */
-const BEFORE = '0451054'
+const BEFORE = 'ea33a44'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 async function checkOut(): Promise<string> {
@@ -30,7 +30,7 @@ async function checkOut(): Promise<string> {
     },
   )
   execFileSync('tar', ['-x', '-C', folder], { input: archive })
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const name of ['node_modules', 'sdk']) await symlink(join(root, name), join(folder, name))
   return folder
 }
 
