@@ -34,7 +34,6 @@ export const allowedInWorld = listed([
   ['api_key_uses: insert api_key_id last_used_at last_used_address', 'when a key was last used, for people'],
   ['api_key_values: valid_until', 'may only end sooner (trigger): a caller is refused, no money moves'],
   ['api_keys: expires_at revoked_at', 'may only end sooner (trigger): a caller is refused, no money moves'],
-  ['api_keys: sequence', 'of a revoked key only, about which nothing more is told'],
   [
     'audit_progress: node position findings pieces last_pieces proved_upto edition',
     'how far the background has come: `trilho audit` reads none of it, and an audit that gets no turn is named',
