@@ -28,6 +28,7 @@ const slow = [
   'src/cli/api/listen.test.ts',
   'src/cli/machine/data-folder.test.ts',
   'src/control/secrets/secrets.test.ts',
+  'src/db/baseline.test.ts',
   'src/db/embedded/**',
   'src/db/primary.test.ts',
   'src/ledger/standby.test.ts',

@@ -29,7 +29,6 @@ export type TableAmounts = Amounts & {
 /** The writer of a transaction: the first entry that matches the tables it wrote. */
 const WRITERS: readonly (readonly [name: string, tables: RegExp])[] = [
   ['payout', /^(payouts|open_payouts|claims|entries|balances|commits|events)$/],
-  ['placing of events', /^(event_positions|fresh_events)$/],
   ['webhooks', /^webhook_/],
   ['log of requests', /^(requests|api_key_uses)$/],
   ['sums', /^(daily|hourly|daily_\w+)$/],

@@ -280,13 +280,17 @@ test('a function is called by its own world, and by nobody else', async () => {
      FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname IN ('live', 'sandbox', 'shared')`,
   ])
   const named = { live: worldFunctions, sandbox: worldFunctions, shared: sharedFunctions }
+  // For a person with the rights of the owner.
+  const isOwners = (name: unknown) => name === 'place_events'
   for (const schema of schemas) {
-    const callable = functions.filter((found) => found.schema === schema && !found.of_trigger)
+    const callable = functions.filter(
+      ({ schema: place, name, of_trigger }) => place === schema && !of_trigger && !isOwners(name),
+    )
     const names = named[schema].map((name) => name.replace(/\(.*/, ''))
     expect(callable.map(({ name }) => name).sort()).toEqual(names.sort())
   }
   for (const { schema, name, of_trigger, callers } of functions) {
-    const meant = of_trigger ? [] : [databaseRoleOf(database.url, schema as SchemaName)]
+    const meant = of_trigger || isOwners(name) ? [] : [databaseRoleOf(database.url, schema as SchemaName)]
     expect(callers, `${schema}.${name}`).toEqual(meant)
   }
 })

@@ -5,11 +5,11 @@ import type { Db, SchemaName } from './pool.ts'
 /**
  * The functions and triggers inside the database, in `functions/`, one file per idea. Every start creates or replaces them,
  * like the rights, so that an upgraded database has the same ones as a new one; migrations make tables only. Nodes of the
- * version before call the functions too, so a function keeps its name, its arguments and its result (decision 0031).
+ * previous release call the functions too, so a function keeps its name, its arguments and its result (decision 0031).
  */
 
 /** Raised by one with every change of a file: tells the functions of a newer version from those of an older one. */
-export const EDITION = 10
+export const EDITION = 11
 
 const folders: Readonly<Record<SchemaName, string>> = { shared: 'shared', live: 'world', sandbox: 'world' }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { BASELINE, DROPPED, type Folder, hasReplacedFiles, isReplaced, isWholeRelease } from './baseline.ts'
 import { sqlState } from './failure.ts'
 import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.ts'
 import { cut } from './heartbeat.ts'
@@ -32,7 +33,7 @@ type Brought = { readonly applied: readonly string[]; readonly newer: boolean }
 /** The first line of an additive migration. */
 const ADDITIVE = /^-- additive\b/
 
-const folders: Record<SchemaName, string> = { shared: 'shared', live: 'world', sandbox: 'world' }
+const folders: Record<SchemaName, Folder> = { shared: 'shared', live: 'world', sandbox: 'world' }
 
 export type MigrateOptions = {
   /** The roles whose logins are set up too. */
@@ -63,6 +64,7 @@ export async function migrate(
     await lockMigrations(client, url)
     await checkServer(client)
     const made = await prepare(client, url, seats)
+    for (const schema of schemaNames) await refuseOlder(client, schema)
     const applied: string[] = []
     let newer = false
     for (const schema of schemaNames) {
@@ -74,6 +76,7 @@ export async function migrate(
     for (const schema of schemaNames) newer ||= await haveNewerFunctions(client, schema)
     // The functions and rights of a newer version also cover tables that this version does not know.
     if (!newer) await stateAnew(client, url)
+    for (const schema of schemaNames) await adoptBaseline(client, schema)
     await check?.(client)
     if (retention) await inTransaction(client, () => stateRetention(client, retention))
     if (seats) await setLogins(client, seats, { made, renew })
@@ -230,12 +233,11 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
        name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp(),
        additive boolean NOT NULL DEFAULT false)`,
   )
-  await addAdditive(client, table)
   const { rows } = await client.query(`SELECT name, checksum, additive FROM ${table}`)
   const done = new Map<string, string>(rows.map((row) => [row.name, row.checksum]))
   const migrations = await readMigrations(folders[schema])
   const known = new Set(migrations.map(({ name }) => name))
-  const unknown = rows.filter(({ name }) => !known.has(name))
+  const unknown = rows.filter(({ name }) => !known.has(name) && !isReplaced(name))
   const breaking = unknown.find(({ additive }) => !additive)
   if (breaking) {
     throw new MigrationBlocked(
@@ -246,6 +248,8 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
   for (const { name, sql, checksum, additive } of migrations) {
     const before = done.get(name)
     if (before === checksum) continue
+    // `adoptBaseline` records it.
+    if (name === BASELINE && before === undefined && hasReplacedFiles(rows)) continue
     if (before !== undefined) {
       throw new MigrationBlocked(
         `Migration ${name} was changed after it ran in schema ${schema}. Add a new file instead.`,
@@ -266,18 +270,38 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
   return { applied, newer: unknown.length > 0 }
 }
 
-/** Checks for the column first: a reader of the table, such as pg_dump, would make the ALTER, and so every start, wait. */
-async function addAdditive(client: pg.Client, table: string): Promise<void> {
-  const { rows } = await client.query(
-    `SELECT 1 FROM pg_attribute WHERE attrelid = $1::regclass AND attname = 'additive'`,
-    [table],
-  )
-  if (rows.length > 0) return
-  const add = async () => {
-    await client.query(WAITING)
-    await client.query(`ALTER TABLE ${table} ADD COLUMN additive boolean NOT NULL DEFAULT false`)
+/** A schema with only some of the files that the baseline replaced was made by a build that this version cannot upgrade. */
+async function refuseOlder(client: pg.Client, schema: SchemaName): Promise<void> {
+  const table = `${schema}.migrations`
+  const { rows: found } = await client.query('SELECT to_regclass($1) IS NOT NULL AS there', [table])
+  if (!found[0].there) return
+  const { rows } = await client.query(`SELECT name, checksum FROM ${table}`)
+  if (hasReplacedFiles(rows) && !isWholeRelease(folders[schema], rows))
+    throw new MigrationBlocked(
+      `Schema ${schema} was made by an earlier build of 0.1.0. Start it once with the previous release, then with this one.`,
+    )
+}
+
+/**
+ * A schema of the previous release has the tables of the baseline. Records the baseline there, in one transaction with the
+ * removal of objects that only earlier builds used. Runs after the functions are stated: those of the previous release read
+ * one of the removed tables. The row is marked as additive, so that nodes of the previous release can start again; all its
+ * rows stay.
+ */
+async function adoptBaseline(client: pg.Client, schema: SchemaName): Promise<void> {
+  const table = `${schema}.migrations`
+  const { rows } = await client.query(`SELECT name FROM ${table}`)
+  if (rows.some(({ name }) => name === BASELINE)) return
+  const [baseline] = await readMigrations(folders[schema])
+  const adopt = async () => {
+    await client.query(`SET LOCAL search_path = ${schema}; ${WAITING}`)
+    for (const sql of DROPPED[folders[schema]]) await client.query(sql)
+    await client.query(`INSERT INTO ${table} (name, checksum, additive) VALUES ($1, $2, true)`, [
+      BASELINE,
+      baseline!.checksum,
+    ])
   }
-  await givingWay(() => inTransaction(client, add))
+  await givingWay(() => inTransaction(client, adopt))
 }
 
 /** A cache: the files never change while a process runs, and two schemas have the same ones. */

@@ -25,7 +25,7 @@ export type MissingRoles = {
   readonly made: readonly string[]
 }
 
-/** Statements that create missing roles. The owner is a member of each: nodes of the version before use SET ROLE. */
+/** Statements that create missing roles. The owner is a member of each, so that it may end their sessions. */
 export async function missingRoles(
   owner: pg.Client,
   url: string,

@@ -42,8 +42,8 @@ export function listOf({ name }: Pick<Endpoint, 'name'>, { world, actor, params,
 }
 
 /**
- * A cursor, opaque to the caller: a position in the list's own order, which stays right while rows are added, and the tag of
- * the list. The part before `=` is the format of the version before, which reads nothing else.
+ * A cursor, opaque to the caller: a position in the list's own order, which stays right while rows are added, and behind `=`
+ * the tag of the list.
  */
 export function encodeCursor(position: Record<string, string>, tag?: string): string {
   const text = Buffer.from(JSON.stringify(position)).toString('base64url')
@@ -58,7 +58,8 @@ export function decodeCursor<Key extends string>(
 ): Partial<Record<Key, string>> | undefined {
   if (cursor === undefined) return undefined
   const [text = '', tagged, ...more] = cursor.split('=')
-  if (tag !== undefined && tagged !== undefined && tagged !== tag && more.length === 0) refuseForeign(param)
+  if (tag !== undefined && tagged === undefined) refuseCursor(param)
+  if (tag !== undefined && tagged !== tag && more.length === 0) refuseForeign(param)
   try {
     const position: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
     const entries = Object.entries(position as object)

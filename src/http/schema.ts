@@ -111,7 +111,7 @@ export const formats = {
   'clean-or-empty-text': isCleanText,
 }
 
-/** A cursor: a position and the tag of its list, each base64url. Cursors of earlier versions have no tag. */
+/** A cursor: a position and the tag of its list, each base64url. Cursors that work for every filter have no tag. */
 export const CURSOR_PATTERN = '^[A-Za-z0-9_-]+(=[A-Za-z0-9_-]+)?$'
 
 /** A page of a list (contract §2). */

@@ -46,9 +46,7 @@ export function onceChecks(options: {
     `(c.answer_body IS NULL OR ${forgotten} OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer))`,
   ].join(' AND ')
   const answersIt = `c.answer_status = 201 AND (${repeatsIt} OR c.answer IS NULL AND c.answer_sequence IS NOT NULL AND ${forgotten})`
-  // A node of the version before that reused the name left the sequence of the previous response in the row.
-  const silent = `(c.answer_status IS NULL AND c.answer_body IS NULL
-    AND (c.answer_sequence IS NULL OR c.expires_at > c.claimed_at + ${VALID} + ${MARGIN}))`
+  const silent = `(c.answer_status IS NULL AND c.answer_body IS NULL AND c.answer_sequence IS NULL)`
   const rightlyAnswered = `coalesce(${answersIt}, false)${answered === 'later' ? ` OR ${silent}` : ''}`
   // The response of a final state is stored in its event.
   const claims = `(SELECT k.scope, k.operation, k.key, k.fingerprint, k.resource_id, k.claimed_at, k.expires_at, k.final, k.answer_status, k.answer_body,

@@ -115,7 +115,6 @@ describe('a claim that another transaction inserted while a batch was being deci
   test.each(['ROLLBACK', 'DELETE'])('and removed again (%s) does not block the batch', async (how) => {
     const claim = newClaim()
     await other.query('BEGIN')
-    // The version before inserts an empty claim when it locks.
     await insertClaim(claim, null)
     const made = door.commit(make(claim))
     await untilWaiting()

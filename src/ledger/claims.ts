@@ -88,11 +88,10 @@ export async function recordsOf(
   )
 }
 
-/** Operators' claims never expire, and earlier versions updated the claim at the end: both need no look-up. */
+/** Operators' claims never expire, and a claim that is final with its response needs no look-up. */
 const mayHaveEnded = ({ resource_id, expires_at, final, answer_status }: ClaimRow): boolean =>
   resource_id !== null && expires_at !== null && (!final || answer_status === null)
 
-/** A node of an earlier version writes the body and leaves answer_sequence unchanged: then the body counts. */
 const refersTo = ({ answer_status, answer_body, answer_sequence }: ClaimRow): boolean =>
   answer_status !== null && answer_body === null && answer_sequence !== null
 

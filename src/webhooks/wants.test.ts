@@ -50,7 +50,6 @@ test('an event goes to the endpoints subscribed to its type, and a redelivery to
           ? [`we_${made}_${i}`]
           : [],
       )
-      await db.query('SELECT place_events()')
       const { rows } = await db.query(
         'SELECT endpoint_id FROM webhook_deliveries WHERE event_id = $1 ORDER BY 1',
         [event.id],

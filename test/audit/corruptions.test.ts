@@ -61,7 +61,7 @@ const unseen: Record<string, string> = {
 const seenWhere: Record<string, string> = {
   // When a transfer was first broadcast is told by this event alone.
   'events.created_at': `type <> 'onchain.transfer.processing'`,
-  // Beside a body it means nothing: a node of the version before writes the body, and leaves it as it was.
+  // Beside a body it means nothing.
   'claims.answer_sequence': 'answer_status IS NOT NULL AND answer_body IS NULL',
   // Once what was made under a claim has come to its end, that end is what counts.
   'claims.final': `expires_at IS NULL OR resource_id IN (SELECT id FROM open_payouts UNION ALL SELECT id FROM open_transfers)`,
@@ -81,7 +81,7 @@ beforeAll(async () => {
     `SET search_path = sandbox; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = 0`,
   )
   await dropGuards()
-  // Every other one as the version before left it at the end of its payout.
+  // Every other claim with a stored reference to the response, as the audit accepts it.
   await owner.query(
     `UPDATE claims SET final = true, answer_status = 201, answer_sequence = 3 WHERE answer_status IS NULL AND resource_id IN (
        SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n FROM payouts WHERE completed_at IS NOT NULL) AS ended WHERE n % 2 = 0)`,

@@ -34,9 +34,8 @@ export const allowedInWorld = listed([
   ['api_key_uses: insert api_key_id last_used_at last_used_address', 'when a key was last used, for people'],
   ['api_key_values: valid_until', 'may only end sooner (trigger): a caller is refused, no money moves'],
   ['api_keys: expires_at revoked_at', 'may only end sooner (trigger): a caller is refused, no money moves'],
-  ['api_keys: sequence', 'of a revoked key only, about which nothing more is told'],
   [
-    'audit_progress: node position findings pieces last_pieces proved_upto leased_until edition',
+    'audit_progress: node position findings pieces last_pieces proved_upto edition',
     'how far the background has come: `trilho audit` reads none of it, and an audit that gets no turn is named',
   ],
   [
@@ -108,11 +107,6 @@ export const allowedInWorld = listed([
     'webhook_endpoints: secret secret_key_id previous_secret_key_id',
     'sealed under SECRET_KEY: another value opens nothing, so nothing is signed',
   ],
-  [
-    'call dispatch_fresh_events(integer)',
-    'gives places to events that have none, as the version before asks for it',
-  ],
-  ['call place_events()', 'gives places to events that have none: the log goes on from the clock'],
   [
     'call take_positions(bigint)',
     'leaves a gap of at most 10,000 places, a hundredth of a second: gaps are allowed',

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,39 +9,29 @@ import { openApi } from '../support/api.ts'
 import { asAdmin, createDatabase } from '../support/database.ts'
 import { inParallel } from '../support/parallel.ts'
 import { openPayers } from '../support/payers.ts'
+import { NOT_HERE, unpackPreviousRelease } from '../support/previous-release.ts'
 import { noteFact } from '../support/proof.ts'
 import { openDirectAccess, someCpf, spawnServer, testEnv } from '../support/service.ts'
 import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
 
-/** The version that was released before this one. Its nodes must go on while a newer one migrates the database under them. */
-const BEFORE = 'ea33a44'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The sources of that version, from the history of this clone; undefined where there is no history. */
-function sourcesBefore(): Buffer | undefined {
-  const paths = ['src', 'package.json', 'tsconfig.json', 'openapi.json']
-  const { status, stdout } = spawnSync('git', ['archive', BEFORE, ...paths], {
-    cwd: root,
-    maxBuffer: 256 * 1024 * 1024,
-  })
-  return status === 0 ? stdout : undefined
-}
-
-async function unpack(archive: Buffer): Promise<string> {
+/** The sources of the previous release, ready to run; undefined where they cannot be had. */
+async function previousRelease(): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'trilho-before-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  execFileSync('tar', ['-x', '-C', folder], { input: archive })
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const paths = ['src', 'package.json', 'tsconfig.json', 'openapi.json']
+  if (!unpackPreviousRelease(folder, paths)) return undefined
+  for (const name of ['node_modules', 'sdk']) await symlink(join(root, name), join(folder, name))
   return folder
 }
 
 test('nodes of the version before pay on while a newer one migrates the database under them, and beside it', {
   timeout: 600_000,
 }, async ({ skip }) => {
-  const archive = sourcesBefore()
-  if (!archive) return skip(`there is no commit ${BEFORE} here: the rolling upgrade from it is not tried`)
-  const before = await unpack(archive)
+  const before = await previousRelease()
+  if (!before) return skip(NOT_HERE)
   const database = await createDatabase({ migrated: false })
   // The first start makes the tables of its own version.
   const watchful = { AUDIT_EVERY_MS: '200', AUDIT_SHARE_PCT: '100' }

@@ -112,27 +112,6 @@ describe('of what receivers answer', () => {
     const heard = await ended(other.api, other_id, (await sample(other.api)).id)
     expect(heard.attempts.at(-1).answer.body).toHaveLength(4096)
   })
-
-  test('what an earlier version kept of it is still shown, and goes with the next attempts', async () => {
-    const { api } = await service.partner()
-    const target = await receiver(shout)
-    const id = await create(api, target.url)
-    const event = await sample(api)
-    await ended(api, id, event.id)
-    await admin(
-      `UPDATE sandbox.webhook_attempts SET answer_body = repeat('y', 65536) WHERE endpoint_id = '${id}'`,
-    )
-    const { attempts } = await deliveryOf(api, id, event.id)
-    expect(attempts.map(({ answer }: any) => answer.body.length)).toEqual([0, 1, 2, 3].map(() => 65_536))
-    const { json } = await api.get(`/v1/webhook_endpoints/${id}/deliveries`)
-    expect(json.data[0].attempts[0].answer).toMatchObject({ body: 'y'.repeat(1024), body_cut: true })
-    await api.post(`/v1/events/${event.id}/redeliver`)
-    const again = await ended(api, id, event.id)
-    expect(again.attempts.map(({ answer }: any) => answer.body.length)).toEqual([
-      ...times(5, () => 0),
-      ...times(3, () => 4096),
-    ])
-  })
 })
 
 describe('redelivery', () => {
@@ -298,7 +277,7 @@ describe('nothing stays pending', () => {
     expect(json.data[0]).not.toHaveProperty('next_attempt_at')
   })
 
-  test('of what an earlier version left behind', async () => {
+  test('of what is pending for an endpoint that is disabled or deleted already', async () => {
     const { api, partner_id } = await service.partner()
     const ids = [await create(api, 'https://example.com/'), await create(api, 'https://example.com/')]
     await api.delete(`/v1/webhook_endpoints/${ids[0]}`)

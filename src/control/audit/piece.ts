@@ -12,9 +12,9 @@ import {
 } from '../../ledger/audit.ts'
 import {
   compareReplay,
+  emptyReplay,
   packReplay,
   REPLAY_NAME,
-  startReplay,
   stepReplay,
   unpackReplay,
 } from '../../money/treasury/replay.ts'
@@ -75,7 +75,7 @@ async function replayStep(
   tx: Db,
   position: unknown,
 ): Promise<{ findings: readonly Finding[]; position: unknown }> {
-  const before = position === null ? await startReplay(tx) : unpackReplay(position)
+  const before = position === null ? emptyReplay : unpackReplay(position)
   const after = await stepReplay(tx, before)
   if (!after.done) return { findings: [], position: packReplay(after) }
   const wrong = await compareReplay(tx, after)

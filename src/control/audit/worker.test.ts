@@ -31,7 +31,6 @@ const passEnded = () =>
 
 async function credit(): Promise<string> {
   const { id } = await stage.customer({ BRL: 500n })
-  await stage.db.query('SELECT place_events()')
   const { rows } = await stage.db.query('SELECT id FROM deposits WHERE customer_id = $1', [id])
   return rows[0].id
 }
@@ -125,13 +124,8 @@ function counting(onQuery: () => void): TestWorld['db'] {
   return { query, connect: () => stage.db.connect() } as unknown as TestWorld['db']
 }
 
-test('after a newer version an older one does not get the lease, nor does one that knows no editions', async () => {
+test('after a newer version an older one does not get the lease', async () => {
   await asAdmin(database.url, [`UPDATE sandbox.audit_progress SET node = NULL, turn_until = '-infinity'`])
-  // The statement of the version before.
-  const before = await stage.db.query(
-    `UPDATE audit_progress SET node = 'before' WHERE node = 'before' OR leased_until <= clock_timestamp()`,
-  )
-  expect(before.rowCount).toBe(0)
   expect(await takeAuditLease(stage.db, 'this one', 0)).toMatchObject({ node: 'this one' })
   await asAdmin(database.url, ['UPDATE sandbox.audit_progress SET edition = edition + 1'])
   expect(await takeAuditLease(stage.db, 'this one', 0)).toBeUndefined()

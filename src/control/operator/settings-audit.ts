@@ -8,7 +8,7 @@ import { customersWithoutAct, keysWithoutAct } from './unlogged-changes.ts'
 /**
  * Settings have no entries and no events, but each act on them is a line of the act log with the row's state
  * afterwards. These queries find rows that differ from the last line about them, rows that were deleted, and rows
- * without a line that are not older than the log. The lines themselves are verified with the log.
+ * without a line. The lines themselves are verified with the log.
  */
 
 /** The last line of these actions about an object; `after` as JSON. */
@@ -24,14 +24,10 @@ const gone = (action: string, table: string, key: string) =>
   `SELECT DISTINCT a.object_id, 'removed from ${table}' AS wrong FROM acts a WHERE a.action = '${action}'
      AND NOT EXISTS (SELECT FROM ${table} t WHERE t.${key} = a.object_id)`
 
-/** True if no row can be older than the log: the migrations of the table and of the log ran together. */
-const madeWithLog = (table: string) =>
-  `(SELECT applied_at FROM migrations WHERE name = '0023-acts.sql') < (SELECT applied_at FROM migrations WHERE name = '${table}') + interval '1 hour'`
-
-/** Rows without a line that are younger than the log. */
-const unsaid = (action: string, table: string, key: string, young: string) =>
+/** Rows without a line. */
+const unsaid = (action: string, table: string, key: string) =>
   `SELECT t.${key} AS object_id, 'nobody set this row of ${table}' AS wrong FROM ${table} t
-     WHERE NOT EXISTS (SELECT FROM acts a WHERE a.object_id = t.${key} AND a.action = '${action}') AND (${young})`
+     WHERE NOT EXISTS (SELECT FROM acts a WHERE a.object_id = t.${key} AND a.action = '${action}')`
 
 const limits = `SELECT t.subject_id AS object_id, 'money limits that differ from their line' AS wrong
   FROM money_limits t, ${lastLine('t.subject_id', ['set_money_limits'])} WHERE ${differs('t', moneyLimitNames)}`
@@ -49,15 +45,10 @@ const keys = `SELECT k.id AS object_id, 'a key that differs from its line' AS wr
 const worldSettings: readonly string[] = [
   limits,
   gone('set_money_limits', 'money_limits', 'subject_id'),
-  unsaid(
-    'set_money_limits',
-    'money_limits',
-    'subject_id',
-    `${madeWithLog('0015-money-limits.sql')} OR t.changed_at > (SELECT applied_at FROM migrations WHERE name = '0023-acts.sql')`,
-  ),
+  unsaid('set_money_limits', 'money_limits', 'subject_id'),
   treasury,
   gone('set_treasury_limits', 'treasury_limits', 'asset'),
-  unsaid('set_treasury_limits', 'treasury_limits', 'asset', madeWithLog('0008-quotes.sql')),
+  unsaid('set_treasury_limits', 'treasury_limits', 'asset'),
   keys,
   keysWithoutAct,
   customersWithoutAct,
@@ -85,15 +76,9 @@ const people = `SELECT u.id AS object_id, 'a person with another role than the l
     OR line.action = 'remove_user' AND u.removed_at IS NULL
     OR line.action NOT IN ('remove_user', 'approve') AND u.removed_at IS NOT NULL`
 
-/**
- * An operator is created by an act or by an approval. Operators older than the log have no line; where `shared` was made
- * together with its log there are none, whatever the row's date says. Who acted and was marked as removed afterwards is named too.
- */
+/** An operator is created by an act or by an approval. An operator without either is named also after being removed. */
 const operators = `SELECT u.id AS object_id, 'an operator whom nobody made' AS wrong FROM users u
-  WHERE u.role = 'operator' AND (u.created_at > (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
-      OR (SELECT applied_at FROM migrations WHERE name = '0005-acts.sql')
-        < (SELECT applied_at FROM migrations WHERE name = '0001-partners.sql') + interval '1 hour'
-      OR u.created_at < (SELECT applied_at FROM migrations WHERE name = '0001-partners.sql'))
+  WHERE u.role = 'operator'
     AND NOT EXISTS (SELECT FROM acts a WHERE a.object_id = u.id AND a.action IN ('create_user', 'set_role', 'approve'))`
 
 /** A confirmed second factor stays until the user, an owner or two operators remove it. */

@@ -433,7 +433,7 @@ describe.concurrent('the lock', () => {
   test.for([
     ['no lock', undefined],
     ['the lock of a dead process', dead(randomUUID())],
-    ['the lock of an older version', dead('x')],
+    ['a lock with another token', dead('x')],
     ['an empty lock', ''],
   ])('goes to one of many that start at once on %s', async ([, text], t) => {
     const path = join(await tempFolder(t), 'lock')

@@ -437,7 +437,7 @@ describe('idempotency (contract §7)', () => {
     expect((await api.post('/v1/pix/payouts', poor)).text).toBe(refused.text)
   })
 
-  test('a final response is read from its event; records of earlier versions give the same response', async () => {
+  test('a final response is read from its event; a stored response, and one stored by reference, are the same', async () => {
     const { id } = await customer()
     const body = order(id, 'ana@example.com')
     const first = await api.post('/v1/pix/payouts', body)

@@ -265,7 +265,7 @@ const counterpartyFacts = (json: string) =>
     .map((field) => `${json} ->> '${field}'`)
     .join(', ')
 
-/** The payout's send_id is not derived from its own id (payouts of earlier versions). */
+/** The payout's send_id is not derived from its own id: the service makes no such payout, but its database role could. */
 const otherSendId = (table: string) => `${table}.send_id <> 'TRILHO' || substr(${table}.id, 4)`
 
 export const payoutChecks: readonly Check[] = [

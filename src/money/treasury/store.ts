@@ -238,7 +238,7 @@ export const treasuryChecks: readonly Check[] = [
     prefix: 'td',
     pieces_only: true,
     sql: (within) => `SELECT t.id AS object_id, t.partner_id, t.created_at FROM trades t
-      WHERE ${within('t.id')} AND t.status = 'completed' AND t.created_at > (SELECT at FROM fold_start)
+      WHERE ${within('t.id')} AND t.status = 'completed'
         AND NOT EXISTS (SELECT FROM unfolded u WHERE u.trade_id = t.id)
         AND NOT EXISTS (SELECT FROM folds f WHERE f.trade_ids @> ARRAY[t.id])`,
   },
@@ -259,14 +259,11 @@ export const treasuryChecks: readonly Check[] = [
       WHERE ${within('f.id')} AND (s.id IS NULL OR (f.customer_id IS NOT NULL AND c.partner_id IS DISTINCT FROM f.partner_id))`,
   },
   {
-    // Payments of fees from before this migration had no event: their sequence is 0.
-    name: 'every payment of fees was told, unless it is older than that',
+    name: 'every payment of fees was told',
     walk: 'causes',
     prefix: 'fp',
-    sql: (
-      within,
-    ) => `SELECT f.id AS object_id, f.partner_id, f.sequence, f.created_at FROM fee_payouts f WHERE ${within('f.id')} AND f.sequence <> 1
-      AND (f.sequence <> 0 OR f.created_at > (SELECT applied_at FROM migrations WHERE name = '0021-events.sql'))`,
+    sql: (within) =>
+      `SELECT f.id AS object_id, f.partner_id, f.sequence, f.created_at FROM fee_payouts f WHERE ${within('f.id')} AND f.sequence <> 1`,
   },
   {
     name: 'no reference pays fees twice',

@@ -185,9 +185,9 @@ export const customerChecks: readonly Check[] = [
     sql: (within) => `SELECT c.id AS object_id, c.partner_id, c.sequence, e.type FROM customers c
       LEFT JOIN events e ON e.object_id = c.id AND e.sequence = c.sequence
       WHERE ${within('c.id')} AND (EXISTS (SELECT FROM events n WHERE n.object_id = c.id AND n.sequence > c.sequence) OR CASE
-        -- Where an earlier event is too young to be removed, so is this one. Customers of before the migration told nobody.
+        -- Where an earlier event is too young to be removed, so is this one.
         WHEN e.id IS NULL THEN EXISTS (SELECT FROM events n WHERE n.object_id = c.id AND n.created_at > ${EVENTS_REMOVED_UNTIL})
-          OR c.created_at > greatest(${EVENTS_REMOVED_UNTIL}, (SELECT applied_at FROM migrations WHERE name = '0021-events.sql'))
+          OR c.created_at > ${EVENTS_REMOVED_UNTIL}
         ELSE NOT starts_with(e.type, 'customer.') OR e.partner_id <> c.partner_id OR e.data ->> 'name' IS DISTINCT FROM c.name
           OR e.data ->> 'email' IS DISTINCT FROM c.email OR e.data ->> 'status' IS DISTINCT FROM c.status
           OR coalesce((e.data ->> 'third_party_payouts')::boolean, c.third_party_payouts) <> c.third_party_payouts

@@ -1,9 +1,6 @@
 import { EVENTS_REMOVED_UNTIL } from '../../db/event-horizon.ts'
 import type { RangeCheck } from '../../ledger/audit.ts'
 
-/** Since this time no event about a key is missing. Keys older than that migration have no `api_key.created` event. */
-const EVENTS_SINCE = `greatest(${EVENTS_REMOVED_UNTIL}, (SELECT applied_at FROM migrations WHERE name = '0021-events.sql'))`
-
 const eventsAbout = (key: string) => `SELECT FROM events e WHERE e.object_id = ${key}.id`
 
 /**
@@ -18,13 +15,10 @@ export const keyChecks: readonly RangeCheck[] = [
       within,
     ) => `SELECT k.id AS object_id, k.partner_id, k.created_at, k.sequence FROM api_keys k WHERE ${within('k.id')} AND (
         EXISTS (${eventsAbout('k')} AND e.partner_id <> k.partner_id)
-        -- Older than the table: somebody dated it so that no event is missed.
-        OR k.created_at < (SELECT applied_at FROM migrations WHERE name = '0001-keys.sql') - interval '5 minutes'
-        OR k.created_at > ${EVENTS_SINCE} AND (
+        OR k.created_at > ${EVENTS_REMOVED_UNTIL} AND (
           NOT EXISTS (${eventsAbout('k')} AND e.type = 'api_key.created' AND (e.data ->> 'scopes')::jsonb = to_jsonb(k.scopes))
           OR NOT EXISTS (${eventsAbout('k')} AND e.sequence = k.sequence))
-        -- Only the version before told a revocation as number 2, without counting it.
-        OR EXISTS (${eventsAbout('k')} AND e.sequence > greatest(k.sequence, 2)))`,
+        OR EXISTS (${eventsAbout('k')} AND e.sequence > k.sequence))`,
   },
   {
     name: 'every value of an API key has an event for its partner',
@@ -39,6 +33,6 @@ export const keyChecks: readonly RangeCheck[] = [
         OR e.told > 0 AND v.open = 1 AND v.last_four IS DISTINCT FROM e.last_four
         -- A rotation leaves the value before it for 30 days at the most, and events are kept for as long.
         OR e.told = 0 AND v.in_grace
-        OR k.created_at > ${EVENTS_SINCE} AND v.made <> e.told)`,
+        OR k.created_at > ${EVENTS_REMOVED_UNTIL} AND v.made <> e.told)`,
   },
 ]

@@ -121,7 +121,7 @@ export async function revokeKey(world: World, id: string): Promise<ListedKey> {
         partner_id: after.partner_id,
         type: 'api_key.revoked',
         object: renderKey(after, world.environment),
-        sequence: await countKeyEvent(tx, id, 'revoked'),
+        sequence: await countKeyEvent(tx, id),
       })
     }
     return after
@@ -148,7 +148,7 @@ export async function rotateKey(world: World, id: string, grace_seconds: number)
       partner_id: after.partner_id,
       type: 'api_key.rotated',
       object: renderKey(after, world.environment),
-      sequence: await countKeyEvent(tx, id, 'rotated'),
+      sequence: await countKeyEvent(tx, id),
     })
     return after
   })

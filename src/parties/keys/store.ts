@@ -165,14 +165,11 @@ export async function markRevoked(db: Db, id: string): Promise<ApiKey> {
   return rows[0]
 }
 
-/**
- * The sequence number of the next event about a key. An older version always numbers a revocation 2, so a rotation
- * skips 2.
- */
-export async function countKeyEvent(db: Db, id: string, type: 'rotated' | 'revoked'): Promise<number> {
+/** The sequence number of the next event about a key. */
+export async function countKeyEvent(db: Db, id: string): Promise<number> {
   const { rows } = await db.query(
-    'UPDATE api_keys SET sequence = greatest(sequence, $2) + 1 WHERE id = $1 RETURNING sequence',
-    [id, type === 'rotated' ? 2 : 1],
+    'UPDATE api_keys SET sequence = sequence + 1 WHERE id = $1 RETURNING sequence',
+    [id],
   )
   return rows[0].sequence
 }

@@ -52,10 +52,7 @@ export const isOperatorRole = (role: string): role is OperatorRole =>
 
 type Roles = Pick<User, 'role' | 'operator_role' | 'partner_role'>
 
-/**
- * An operator without a role was created by an older version, past the rules of this one: a reader until two
- * operators raise it.
- */
+/** A missing role counts as the lowest one. The service always writes a role. */
 export function personRoleOf({ role, operator_role, partner_role }: Roles): PersonRole {
   if (role === 'operator') return operator_role ?? 'reader'
   return role === 'owner' ? role : (partner_role ?? 'viewer')

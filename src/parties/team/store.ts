@@ -12,7 +12,7 @@ export type User = {
   readonly password_hash: string
   readonly partner_id: string | null
   readonly role: 'owner' | 'member' | 'operator'
-  /** Null for an operator that an older version created; use `personRoleOf`. */
+  /** Null for people of partners; use `personRoleOf`. */
   readonly operator_role: OperatorRole | null
   /** Role of a member of a partner; null means viewer. */
   readonly partner_role: Exclude<PartnerRole, 'owner'> | null
@@ -156,7 +156,7 @@ export async function changeProfile(tx: Db, id: string, { name, language }: User
 
 /**
  * The row stays because the log names its id. It gets the lowest role, a password that nobody knows, and another
- * e-mail, which frees the old one. So it is harmless in an older version too, which does not read `removed_at`.
+ * e-mail, which frees the old one.
  */
 export async function markRemoved(
   tx: Db,

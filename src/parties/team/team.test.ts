@@ -596,7 +596,7 @@ describe('roles', () => {
     )
   })
 
-  test('an operator created by an older version has none: it counts as a reader, and not as the last admin', async () => {
+  test('an operator without a role counts as a reader, and not as the last admin', async () => {
     const [one, old] = [await person(), await person()]
     await admin(
       `UPDATE shared.users SET operator_role = 'reader' WHERE role = 'operator' AND id <> '${one.user.id}'`,

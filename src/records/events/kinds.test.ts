@@ -75,23 +75,6 @@ describe('events of an object', () => {
       expect(JSON.stringify(events)).not.toContain(secret)
   })
 
-  test('a key revoked by the previous version has the event with its usual sequence number', async () => {
-    const { api, partner_id } = await service.partner()
-    const world = service.worlds.sandbox
-    const { key } = await createKey(world, { partner_id, name: 'rotating' })
-    await rotateKey(world, key.id, 0)
-    await asAdmin(service.database.url, [
-      `INSERT INTO sandbox.events (id, partner_id, type, object_id, sequence, data, created_at)
-       VALUES ('evt_${key.id.slice(4)}', '${partner_id}', 'api_key.revoked', '${key.id}', 2, '{"id":"${key.id}"}', now())`,
-    ])
-    const types = async () => {
-      const { data } = (await api.get(`/v1/events?object_id=${key.id}`)).json
-      return data.map(({ type }: any) => type).toSorted()
-    }
-    await until(async () => (await types()).length === 3, 10_000)
-    expect(await types()).toEqual(['api_key.created', 'api_key.revoked', 'api_key.rotated'])
-  })
-
   test('a webhook endpoint: tests, and disabled by request or by a 410, also sent to the other endpoints', async () => {
     const { api } = await service.partner()
     const other = await openReceiver()

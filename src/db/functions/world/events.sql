@@ -1,4 +1,4 @@
--- The order of the log (decision 0072). Whoever gives positions holds the log until its transaction has ended, and waits for
+-- The order of the log (decision 0015). Whoever gives positions holds the log until its transaction has ended, and waits for
 -- nothing behind that: so positions are seen in their own order, and what commits late has a later one. Returns the
 -- position before the first of so many. A position is a time, unless more were given than time went by. A batch of the ledger
 -- has up to 512 commands of a few events each: more than 10,000 positions at once is no batch, but somebody who would use up
@@ -18,7 +18,7 @@ END $$;
 
 -- An event that was written without a position (customers, keys, endpoints: transactions of several round trips) gets its
 -- position inside of COMMIT. The lock on the log is held for no longer than COMMIT takes, whatever the node does meanwhile,
--- and nothing is acknowledged before it has its position (decision 0084). A batch of the ledger may hold the log while it
+-- and nothing is acknowledged before it has its position (decision 0015). A batch of the ledger may hold the log while it
 -- flushes, so the lock is waited for a little longer than row locks are.
 CREATE OR REPLACE FUNCTION place_event() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '4s' AS $$
@@ -45,15 +45,12 @@ CREATE OR REPLACE FUNCTION is_late(place bigint, created_at timestamptz) RETURNS
 $$;
 
 -- A range of time in the log: all of this time or later lies behind the first; all of before that time lies up to the
--- second, but for what came late. Times of before rise with their positions, and are looked up by the one index.
+-- second, but for what came late.
 CREATE OR REPLACE FUNCTION log_start(since timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN (SELECT max(reached) FROM log_times) >= since
-    THEN coalesce((SELECT position FROM log_times WHERE reached < since ORDER BY reached DESC, position DESC LIMIT 1), 0)
-    ELSE (extract(epoch FROM since) * 1000000)::bigint - 1 END
+  SELECT (extract(epoch FROM since) * 1000000)::bigint - 1
 $$;
 CREATE OR REPLACE FUNCTION log_end(before timestamptz) RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT coalesce((SELECT position FROM log_times WHERE reached >= before + interval '2 seconds' ORDER BY reached, position LIMIT 1),
-    (extract(epoch FROM before) * 1000000)::bigint + 2000000)
+  SELECT (extract(epoch FROM before) * 1000000)::bigint + 2000000
 $$;
 
 -- The last position of an event that is committed. It lies right before the last one that was given, unless what that was given
@@ -91,8 +88,8 @@ BEGIN
     WHERE e.position > after AND e.position <= after + reach ORDER BY e.position LIMIT most;
 END $$;
 
--- Gives positions to committed events that have none; returns how many. The events of an object keep their own order. Only a
--- version before 0040-log-order.sql left such events.
+-- Gives positions to events that have none; returns how many. The events of an object keep their own order. For the owner, after
+-- events were written past the triggers, by hand or by a restore (docs/operate/incidents.md): the service leaves no such event.
 CREATE OR REPLACE FUNCTION place_events() RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
@@ -108,13 +105,6 @@ BEGIN
   GET DIAGNOSTICS placed = ROW_COUNT;
   PERFORM setval('event_log', last + placed);
   RETURN placed;
-END $$;
-
--- As the version before calls it.
-CREATE OR REPLACE FUNCTION dispatch_fresh_events(most integer, OUT placed integer, OUT endpoints text[]) LANGUAGE plpgsql AS $$
-BEGIN
-  placed := place_events();
-  endpoints := ARRAY[]::text[];
 END $$;
 
 -- Removes old events that have no delivery. Looks at `most` ids behind `after`; returns the last old id that it saw, or null
@@ -139,10 +129,6 @@ BEGIN
   RETURN seen;
 END $$;
 
--- As the version before calls it: nothing is forgotten until its nodes are gone.
-CREATE OR REPLACE FUNCTION forget_events(older_than timestamptz, after bigint, most integer) RETURNS bigint
-LANGUAGE sql AS $$ SELECT NULL::bigint $$;
-
 -- Up to when events were forgotten by the function above. Removed in any other way, they are missed by the audit.
 CREATE OR REPLACE FUNCTION note_forgotten_events() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -157,3 +143,6 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER note_forgotten_events AFTER DELETE ON events REFERENCING OLD TABLE AS gone
   FOR EACH STATEMENT EXECUTE FUNCTION note_forgotten_events();
+
+-- The previous release installed these and calls neither of them.
+DROP FUNCTION IF EXISTS dispatch_fresh_events(integer), forget_events(timestamptz, bigint, integer);

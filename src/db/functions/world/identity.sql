@@ -1,5 +1,5 @@
 -- Who a customer is, whose a key is and what it opens: the service writes these once. Payouts go to the document of their
--- customer, so a role of the database that was broken into must not exchange it (decision 0098).
+-- customer, so a role of the database that was broken into must not exchange it (decision 0029).
 CREATE OR REPLACE FUNCTION identity_stays() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '%: % never changes', TG_TABLE_NAME, TG_ARGV[0];

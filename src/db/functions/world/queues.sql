@@ -1,5 +1,5 @@
 -- Whatever makes or changes a payout or a transfer, by whatever way, keeps the queue of those that are on their way, and what
--- the network calls each payment (decision 0073).
+-- the network calls each payment (decision 0013).
 CREATE OR REPLACE FUNCTION queue_payouts() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN

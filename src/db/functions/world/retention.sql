@@ -1,6 +1,6 @@
 -- Removing old rows. The roles of the service have no right to delete history: they call these functions, and name a time.
 -- Each function keeps to the retention of its rows, whatever time the caller names: a role that was broken into removes
--- nothing that housekeeping would not have removed (decision 0097).
+-- nothing that housekeeping would not have removed (decision 0030).
 
 -- For how many days rows of a kind are kept: the figure that the owner stated, and never fewer than here. Null: no such kind.
 CREATE OR REPLACE FUNCTION kept_days(kind text) RETURNS integer LANGUAGE sql STABLE AS $$

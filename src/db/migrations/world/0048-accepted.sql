@@ -1,2 +1,0 @@
--- additive
-ALTER TABLE payouts ADD COLUMN IF NOT EXISTS accepted_at timestamptz;
