@@ -3,13 +3,13 @@ import type { Environment } from '../../core/environment.ts'
 import { refuse } from '../../core/errors.ts'
 import { type Db, type Pool, poolOf, transaction } from '../../db/pool.ts'
 import type { Place } from '../../db/sealing.ts'
-import type { Command } from '../../ledger/command.ts'
 import type { Shared } from '../../parties/partners/partners.ts'
 import { newActivation } from '../../parties/team/factor.ts'
 import { holdStanding, takeTurnOverPeople } from '../../parties/team/store.ts'
-import { type Noted, type Pen, places } from '../../records/acts/line.ts'
-import { headRef, note, noteHeld } from '../../records/acts/log.ts'
+import { type Noted, places } from '../../records/acts/line.ts'
+import { note } from '../../records/acts/log.ts'
 import { takeTurn } from '../../records/acts/store.ts'
+import { openActWorld } from '../../records/acts/with-line.ts'
 import type { World } from '../../world.ts'
 import { type DetailsOf, type Done, type MoneyAction, type MoneyActionName, perform } from './actions.ts'
 import {
@@ -48,7 +48,6 @@ import {
   proposeIn,
   reject,
   subjectOf,
-  type WithLine,
   withdraw,
 } from './proposals.ts'
 import { type ActName, approversOf, judge, proposersOf, type Rule, rules, signedIn } from './rules.ts'
@@ -176,33 +175,24 @@ async function move(
     const { proposal, line } = await propose(world, order, pen as OperatorPen)
     return { proposed: proposal, line: line! }
   }
-  let line: Noted | undefined
-  const noting: World = {
-    ...world,
-    async commit(command) {
-      const { result, noted } = await world.commit(underNote(command, order, pen))
-      line ??= noted
-      return result
-    },
-  }
+  const { here, line } = openActWorld(world, {
+    pen,
+    // A command without movements, such as the replay of an order, gets no line.
+    lineOf: ({ movements = [] }) =>
+      movements.length > 0
+        ? {
+            entry: {
+              action: order.name,
+              object_id: subjectOf(order.details),
+              before: null,
+              after: order.details,
+            },
+          }
+        : undefined,
+  })
   const operator = actor.kind === 'operator' ? actor.email : 'shell'
-  return { done: await perform(noting, order, { operator, proposal_id: null }), line }
-}
-
-/** A command without movements, such as the replay of an order, gets no line in the act log. */
-function underNote<R>(command: Command<R>, { name, details }: MoneyAction, pen: Pen): Command<WithLine<R>> {
-  const { locks } = command
-  return {
-    ...command,
-    locks: { ...locks, rows: [...(locks.rows ?? []), headRef] },
-    decide(held) {
-      const { result, ...decision } = command.decide(held)
-      if (!decision.movements?.length) return { ...decision, result: { result, noted: undefined } }
-      const entry = { action: name, object_id: subjectOf(details), before: null, after: details }
-      const { noted, writes } = noteHeld(held, pen, entry)
-      return { ...decision, writes: [...(decision.writes ?? []), ...writes], result: { result, noted } }
-    },
-  }
+  const done = await perform(here, order, { operator, proposal_id: null })
+  return { done, line: line() }
 }
 
 type AnyChange = Change<unknown, unknown, unknown>

@@ -2,7 +2,7 @@ import { refuse } from '../../core/errors.ts'
 import type { IdKind } from '../../core/ids.ts'
 import { takeStep } from '../../db/chore.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
-import { type Command, writeTo } from '../../ledger/command.ts'
+import { type Held, writeTo } from '../../ledger/command.ts'
 import { reversalOf } from '../../money/adjustments/store.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { transferById } from '../../money/onchain/store.ts'
@@ -17,8 +17,9 @@ import {
   type Noted,
   type Pen,
 } from '../../records/acts/line.ts'
-import { headRef, note, noteHeld } from '../../records/acts/log.ts'
+import { note } from '../../records/acts/log.ts'
 import { linesAbout } from '../../records/acts/store.ts'
+import { type ActLine, openActWorld } from '../../records/acts/with-line.ts'
 import { holdResource, releaseHold } from '../../records/desk/holds.ts'
 import { recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
@@ -44,12 +45,6 @@ export type Where = { readonly db: Pool; newId(kind: IdKind): string }
 
 /** A pen for a signed-in operator, to write lines of the act log. */
 export type OperatorPen = Pen & { readonly actor: Extract<LogActor, { kind: 'operator' }> }
-
-/**
- * The result of a command with its log line. The line is part of the result because a batch that lost a race is
- * decided again.
- */
-export type WithLine<Result> = { readonly result: Result; readonly noted: Noted | undefined }
 
 export type Decided = { readonly proposal: Proposal; readonly line: Noted | undefined }
 
@@ -171,29 +166,21 @@ export async function approve(world: World, id: string, pen: OperatorPen): Promi
   const before = await findApprovable(world, id, pen)
   if (before.ended === 'done') return { proposal: before, line: undefined }
   await assertVouchedFor(world.db, pen, before)
-  let line: Noted | undefined
-  const approving: World = {
-    ...world,
-    async commit(command) {
-      const { result, noted } = await world.commit(underApproval(command, id, pen))
-      line ??= noted
-      return result
-    },
-  }
+  const { here, line } = openActWorld(world, approvalOf(id, pen))
   const action = { name: before.action, details: before.details } as MoneyAction
   const { email } = pen.actor
-  const done = await perform(approving, action, { operator: email, proposal_id: id }).catch(
+  const done = await perform(here, action, { operator: email, proposal_id: id }).catch(
     async (error: unknown) => {
       if (error instanceof Superseded) await supersede(world, id, pen, error)
       throw error
     },
   )
   const ending = { end: 'done', by: email, reason: null, resource_id: done.id } as const
-  const step = line || before.approved_by !== null ? 'complete' : 'approve'
+  const step = line() || before.approved_by !== null ? 'complete' : 'approve'
   const ended = await endProposal(world, id, ending, { step, pen })
   const proposal = ended?.proposal ?? (await findProposal(world, id, pen))
   if (proposal.ended !== 'done') alreadyEnded(proposal)
-  return { proposal, line: line ?? ended?.line }
+  return { proposal, line: line() ?? ended?.line }
 }
 
 /**
@@ -276,31 +263,26 @@ export const asProposed = (proposal: Proposal): Proposal => ({
   ended_at: null,
 })
 
-function underApproval<Result>(
-  command: Command<Result>,
-  id: string,
-  pen: OperatorPen,
-): Command<WithLine<Result>> {
-  const { locks } = command
-  const approved_by = pen.actor.email
+/** The approval is written with the money; while the proposal's row is locked, no other end can come first. */
+function approvalOf(id: string, pen: OperatorPen): ActLine {
+  const heldBy = (held: Held) => held.row(proposalRows, id) ?? refuse('service_unavailable')
   return {
-    ...command,
-    locks: { ...locks, rows: [...(locks.rows ?? []), { source: proposalRows, id }, headRef] },
-    decide(held) {
-      const proposal = held.row(proposalRows, id) ?? refuse('service_unavailable')
+    pen,
+    rows: [{ source: proposalRows, id }],
+    check(held) {
+      const proposal = heldBy(held)
       if (proposal.ended !== null && proposal.ended !== 'done') alreadyEnded(proposal)
       if (proposal.approved_by === null && proposal.expires_at <= held.now) expired(proposal)
-      const { result, ...decision } = command.decide(held)
+    },
+    lineOf({ movements = [] }, held) {
+      const proposal = heldBy(held)
       // A step without movements does not carry out the order yet: if the next step is refused, the proposal must
       // stay open.
-      if (proposal.approved_by !== null || !decision.movements?.length)
-        return { ...decision, result: { result, noted: undefined } }
-      const approval = { id, approved_by, approved_at: held.now }
-      const { noted, writes } = noteHeld(held, pen, entryOf('approve', { ...proposal, ...approval }))
+      if (proposal.approved_by !== null || movements.length === 0) return undefined
+      const approval = { id, approved_by: pen.actor.email, approved_at: held.now }
       return {
-        ...decision,
-        writes: [...(decision.writes ?? []), writeTo(approveProposals, approval), ...writes],
-        result: { result, noted },
+        entry: entryOf('approve', { ...proposal, ...approval }),
+        writes: [writeTo(approveProposals, approval)],
       }
     },
   }
