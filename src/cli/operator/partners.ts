@@ -1,4 +1,3 @@
-import { act } from '../../control/operator/act.ts'
 import { type Tier, tierNames } from '../../limits/tiers.ts'
 import { findPartner, listPartners } from '../../parties/partners/partners.ts'
 import type { Partner, PartnerChange } from '../../parties/partners/store.ts'
@@ -12,24 +11,22 @@ import {
   table,
   usage,
 } from '../command.ts'
-import { actorOf } from './actor.ts'
 import { limitsFrom } from './limits.ts'
-import { told } from './told.ts'
+import { actFromShell } from './told.ts'
 
 const shown = (partner: Partner) => ({
   json: partner,
   text: table(Object.entries(partner).map(([field, value]) => ({ field, value }))),
 })
 
-async function change(input: Input, { office, shared }: Reach, wanted: PartnerChange): Promise<Output> {
+async function change(input: Input, reach: Reach, wanted: PartnerChange): Promise<Output> {
   const details = { partner_id: argument(input, 0, 'PARTNER'), change: wanted }
-  return told(await act(office, await actorOf(input, shared), { name: 'change_partner', details }), shown)
+  return actFromShell(input, reach, { name: 'change_partner', details }, shown)
 }
 
-export async function partnersCreate(input: Input, { office, shared }: Reach): Promise<Output> {
+export async function partnersCreate(input: Input, reach: Reach): Promise<Output> {
   const details = { name: requiredOption(input, 'name') }
-  const acted = await act(office, await actorOf(input, shared), { name: 'create_partner', details })
-  return told(acted, ({ partner }) => shown(partner))
+  return actFromShell(input, reach, { name: 'create_partner', details }, ({ partner }) => shown(partner))
 }
 
 export async function partnersList(_: Input, { shared }: Reach): Promise<Output> {

@@ -5,34 +5,24 @@ import { type Db, type Pool, poolOf, transaction } from '../../db/pool.ts'
 import type { Place } from '../../db/sealing.ts'
 import type { Shared } from '../../parties/partners/partners.ts'
 import { newActivation } from '../../parties/team/factor.ts'
-import { holdStanding, takeTurnOverPeople } from '../../parties/team/store.ts'
+import { holdStanding, selectOperators, takeTurnOverPeople } from '../../parties/team/store.ts'
 import { type Noted, places } from '../../records/acts/line.ts'
 import { note } from '../../records/acts/log.ts'
 import { takeTurn } from '../../records/acts/store.ts'
 import { openActWorld } from '../../records/acts/with-line.ts'
 import type { World } from '../../world.ts'
-import { type DetailsOf, type Done, type MoneyAction, type MoneyActionName, perform } from './actions.ts'
-import {
-  type Change,
-  type ChangeDetails,
-  type ChangeResult,
-  type SharedChangeName,
-  sharedChanges,
-  type WorldChangeName,
-  worldChanges,
-} from './changes.ts'
+import { type Done, type MoneyAction, type MoneyActionName, perform } from './actions.ts'
+import type { Change } from './changes.ts'
 import type { Office } from './office.ts'
 import {
   assertMayStill,
   countOperators,
+  countsOf,
   isLowering,
   type PeopleAction,
   type PeopleChangeName,
-  type PeopleDetails,
-  type PeopleResult,
   type Person,
   passwordFor,
-  peopleChanges,
   standingOf,
   takesTwo,
 } from './people.ts'
@@ -50,8 +40,11 @@ import {
   subjectOf,
   withdraw,
 } from './proposals.ts'
+import { type Act, type ActKind, type ActResult, acts, type DecidedOn, type NameOf } from './registry.ts'
 import { type ActName, approversOf, judge, proposersOf, type Rule, rules, signedIn } from './rules.ts'
 import { lockProposal, type Proposal, proposalById } from './store.ts'
+
+type DecisionName = NameOf<'decision'>
 
 /**
  * The one entry point for every act of an operator: the act is performed, proposed to another operator, or refused. A
@@ -59,14 +52,26 @@ import { lockProposal, type Proposal, proposalById } from './store.ts'
  */
 export async function act<Name extends ActName>(
   office: Office,
-  actor: OperatorActor | ShellActor,
+  actor: Actor,
   action: Act<Name>,
-): Promise<Acted<Result<Name>>> {
-  return (await handle(office, actor, action as AnyAct)) as Acted<Result<Name>>
+): Promise<Acted<ActResult<Name>>> {
+  const handle = handlers[acts[action.name].kind]
+  return (await handle(office, actor, action as never)) as Acted<ActResult<Name>>
 }
 
+const handlers: Readonly<
+  Record<ActKind, (office: Office, actor: Actor, action: never) => Promise<Acted<unknown>>>
+> = { money: move, world: change, shared: change, person: treat, decision: decide, rotation: rotate }
+
+type Actor = OperatorActor | ShellActor
+
 export type Acted<Result> =
-  | { readonly done: Result; readonly line: Noted | undefined }
+  | {
+      readonly done: Result
+      /** The object that the act created or changed, if there is one. */
+      readonly object_id: string | null
+      readonly line: Noted | undefined
+    }
   | {
       readonly proposed: Proposal
       readonly line: Noted
@@ -77,83 +82,22 @@ export type Acted<Result> =
       readonly activation_code?: string
     }
 
-type InWorld<Name, Details> = {
-  readonly name: Name
-  readonly environment: Environment
-  readonly details: Details
-}
-type InShared<Name, Details> = { readonly name: Name; readonly details: Details }
-
-export type DecisionName = 'approve' | 'reject' | 'withdraw'
-type OfProposal = { readonly proposal_id: string; readonly reason?: string | null }
-/** The proposal after the decision, and the person it changed, if it was about a person. */
-export type DecidedOn = { readonly proposal: Proposal; readonly person?: Person }
-
-/** Encrypts all secrets under the new key, and calls `noted` in the transaction that stores the id of that key. */
-export type Rotation<Rotated> = (
-  noted: (tx: Db, named: { before: string; after: string }) => Promise<void>,
-) => Promise<Rotated>
-
-/** The parameters of `act`, by the name of the act. */
-export type Act<Name extends ActName> = Name extends MoneyActionName
-  ? InWorld<Name, DetailsOf<Name>>
-  : Name extends WorldChangeName
-    ? InWorld<Name, ChangeDetails<Name>>
-    : Name extends SharedChangeName
-      ? InShared<Name, ChangeDetails<Name>>
-      : Name extends PeopleChangeName
-        ? InShared<Name, PeopleAsked<Name>>
-        : Name extends DecisionName
-          ? InShared<Name, OfProposal>
-          : Name extends 'rotate_secrets'
-            ? InShared<Name, { readonly rotate: Rotation<unknown> }>
-            : never
-
-/** `act` makes the id of a new user. */
-type PeopleAsked<Name extends PeopleChangeName> = Omit<PeopleDetails<Name>, 'id'>
-
-/** The result of an act, by its name. */
-export type Result<Name extends ActName> = Name extends MoneyActionName
-  ? Done
-  : Name extends WorldChangeName | SharedChangeName
-    ? ChangeResult<Name>
-    : Name extends PeopleChangeName
-      ? PeopleResult<Name>
-      : Name extends DecisionName
-        ? DecidedOn
-        : unknown
-
-type AnyAct = { [Name in ActName]: Act<Name> }[ActName]
-
-function handle(office: Office, actor: OperatorActor | ShellActor, action: AnyAct): Promise<Acted<unknown>> {
-  if (isIn(worldChanges, action)) return change(office, actor, action)
-  if (isIn(sharedChanges, action)) return change(office, actor, { ...action, environment: 'shared' })
-  if (isIn(peopleChanges, action)) return treat(office, actor, action)
-  if (isDecision(action)) return decide(office, actor, action)
-  if (action.name === 'rotate_secrets') return rotate(office, actor, action.details.rotate)
-  return move(office, actor, action as MoneyAction & { environment: Environment })
-}
-
-const isIn = <Names extends string>(
-  changes: Readonly<Record<Names, unknown>>,
-  action: { readonly name: string },
-): action is { readonly name: Names; readonly details: never; readonly environment: Environment } =>
-  action.name in changes
-
-const isDecision = (action: AnyAct): action is Act<DecisionName> =>
-  ['approve', 'reject', 'withdraw'].includes(action.name)
-
 /** Judges the rule for the actor's present role and session. */
 async function judged(
   office: Office,
-  actor: OperatorActor | ShellActor,
+  actor: Actor,
   rule: Rule,
   place: Place,
   db: Pool = office.shared.db,
 ): Promise<'perform' | 'propose'> {
-  const now = await standingOf(db, actor)
-  const operators = await countOperators({ db })
-  return judge(rule, { actor: now, operators, sandbox: place === 'sandbox', about_operator: false })
+  const operators = await selectOperators(db)
+  const now = await standingOf(db, actor, operators)
+  return judge(rule, {
+    actor: now,
+    operators: countsOf(operators),
+    sandbox: place === 'sandbox',
+    about_operator: false,
+  })
 }
 
 const whereOf = ({ shared, worlds }: Office, place: Place) => (place === 'shared' ? shared : worlds[place])
@@ -162,11 +106,7 @@ const whereOf = ({ shared, worlds }: Office, place: Place) => (place === 'shared
  * Money acts are proposed in production. In the sandbox they are performed, with their line in the transaction that
  * moves the money.
  */
-async function move(
-  office: Office,
-  actor: OperatorActor | ShellActor,
-  action: MoneyAction & { readonly environment: Environment },
-): Promise<Acted<Done>> {
+async function move(office: Office, actor: Actor, action: Act<MoneyActionName>): Promise<Acted<Done>> {
   const world: World = office.worlds[action.environment]
   const verdict = await judged(office, actor, rules[action.name], action.environment)
   const pen = await office.log.pen(action.environment, actor)
@@ -175,24 +115,16 @@ async function move(
     const { proposal, line } = await propose(world, order, pen as OperatorPen)
     return { proposed: proposal, line: line! }
   }
+  const { name, details } = order
+  const entry = { action: name, object_id: subjectOf(details), before: null, after: details }
   const { here, line } = openActWorld(world, {
     pen,
     // A command without movements, such as the replay of an order, gets no line.
-    lineOf: ({ movements = [] }) =>
-      movements.length > 0
-        ? {
-            entry: {
-              action: order.name,
-              object_id: subjectOf(order.details),
-              before: null,
-              after: order.details,
-            },
-          }
-        : undefined,
+    lineOf: ({ movements = [] }) => (movements.length > 0 ? { entry } : undefined),
   })
   const operator = actor.kind === 'operator' ? actor.email : 'shell'
   const done = await perform(here, order, { operator, proposal_id: null })
-  return { done, line: line() }
+  return { done, object_id: done.id, line: line() }
 }
 
 type AnyChange = Change<unknown, unknown, unknown>
@@ -200,28 +132,25 @@ type AnyChange = Change<unknown, unknown, unknown>
 /** Acts that move no money: the state before, the act, the state after and the log line share one transaction. */
 async function change(
   office: Office,
-  actor: OperatorActor | ShellActor,
-  action: { readonly name: WorldChangeName | SharedChangeName; details: unknown; environment: Place },
+  actor: Actor,
+  action: Act<NameOf<'world' | 'shared'>>,
 ): Promise<Acted<unknown>> {
-  const { name, details, environment } = action
-  const pen = await office.log.pen(environment, actor)
-  const where = whereOf(office, environment)
-  const how = { ...worldChanges, ...sharedChanges }[name] as unknown as AnyChange
+  const { name, details } = action
+  const place: Place = acts[name].kind === 'world' ? action.environment! : 'shared'
+  const pen = await office.log.pen(place, actor)
+  const where = whereOf(office, place)
+  const how = acts[name] as unknown as AnyChange
   return transaction(where.db, async (tx) => {
     await takeTurn(tx)
     // Judge only under the lock: while this act waited, the operator may have lost the role or the session.
-    await judged(office, actor, rules[name], environment, environment === 'shared' ? poolOf(tx) : undefined)
+    await judged(office, actor, rules[name], place, place === 'shared' ? poolOf(tx) : undefined)
     const { result, ...entry } = await performAndLook({ ...where, db: poolOf(tx) }, how, details, actor)
-    return { done: result, line: await note(tx, pen, { action: name, ...entry }) }
+    const line = await note(tx, pen, { action: name, ...entry })
+    return { done: result, object_id: entry.object_id, line }
   })
 }
 
-async function performAndLook(
-  where: unknown,
-  how: AnyChange,
-  details: unknown,
-  actor: OperatorActor | ShellActor,
-) {
+async function performAndLook(where: unknown, how: AnyChange, details: unknown, actor: Actor) {
   const before = await how.look(where, details)
   const result = await how.perform(where, details, actor.kind === 'operator' ? actor.email : 'command line')
   const after = how.made ? await how.made(result, where) : await how.look(where, details)
@@ -232,11 +161,7 @@ async function performAndLook(
  * Acts on people. Whether an act takes two is judged under the lock, so that two concurrent acts cannot both count as
  * the first.
  */
-async function treat(
-  office: Office,
-  actor: OperatorActor | ShellActor,
-  asked: { readonly name: PeopleChangeName; readonly details: unknown },
-): Promise<Acted<Person>> {
+async function treat(office: Office, actor: Actor, asked: Act<PeopleChangeName>): Promise<Acted<Person>> {
   const { shared } = office
   const pen = await office.log.pen('shared', actor)
   const id = shared.newId('user')
@@ -248,12 +173,12 @@ async function treat(
     const details = asked.name === 'create_user' ? { ...(asked.details as object), id } : asked.details
     const action = { name: asked.name, details } as PeopleAction
     const about_operator = await takesTwo(here, action)
-    const operators = await countOperators(here)
-    const now = await standingOf(tx, actor)
+    const operators = await selectOperators(tx)
+    const now = await standingOf(tx, actor, operators)
     const lowers = await isLowering(here, action)
     const verdict = judge(rules[action.name], {
       actor: now,
-      operators,
+      operators: countsOf(operators),
       sandbox: false,
       about_operator,
       lowers,
@@ -263,9 +188,10 @@ async function treat(
       const { proposal, line } = await proposeIn(tx, shared, proposed, pen as OperatorPen)
       return { proposed: proposal, line: line!, ...(code === undefined ? {} : { activation_code: code }) }
     }
-    const how = peopleChanges[action.name] as unknown as AnyChange
+    const how = acts[action.name] as unknown as AnyChange
     const { result, ...entry } = await performAndLook(here, how, details, actor)
-    return { done: result as Person, line: await note(tx, pen, { action: action.name, ...entry }) }
+    const line = await note(tx, pen, { action: action.name, ...entry })
+    return { done: result as Person, object_id: entry.object_id, line }
   })
 }
 
@@ -282,38 +208,37 @@ function withActivation(action: PeopleAction): { action: PeopleAction; code?: st
 /** Approves, rejects or withdraws a proposal, in whichever place it is stored. */
 async function decide(
   office: Office,
-  actor: OperatorActor | ShellActor,
-  { name, details }: InShared<DecisionName, OfProposal>,
+  actor: Actor,
+  { name, details }: Act<DecisionName>,
 ): Promise<Acted<DecidedOn>> {
   const { proposal_id: id, reason = null } = details
-  const place = await placeOfProposal(office, id)
-  const where = whereOf(office, place)
-  await assertMayDecide(office, actor, name, place, id)
+  const found = await locateProposal(office, id)
+  const { place } = found
+  await assertMayDecide(office, actor, name, found)
   const pen = (await office.log.pen(place, actor)) as OperatorPen
-  if (name === 'reject') return doneOf(await reject(where, id, pen, reason ?? ''))
-  if (name === 'withdraw') return doneOf(await withdraw(where, id, pen, reason))
-  if (place === 'shared') return approvePerson(office, id, pen)
-  return doneOf(await approve(await whileBothMay(office, actor, place, id), id, pen))
+  if (name === 'approve') {
+    if (place === 'shared') return approvePerson(office, id, pen)
+    const { proposal, line } = await approve(whileBothMay(office, actor, place, found.proposal), id, pen)
+    return { done: { proposal }, object_id: proposal.resource_id, line }
+  }
+  const where = whereOf(office, place)
+  const { proposal, line } =
+    name === 'reject' ? await reject(where, id, pen, reason ?? '') : await withdraw(where, id, pen, reason)
+  return { done: { proposal }, object_id: id, line }
 }
-
-const doneOf = ({ proposal, line }: { proposal: Proposal; line: Noted | undefined }) => ({
-  done: { proposal },
-  line,
-})
 
 /**
  * A world whose `commit` moves money only while the proposer and the approver still have their roles. Both are judged
  * after the rails were asked, and their rows stay locked until the money has moved. The database role of a world
  * cannot read users, so a transaction in `shared` holds those locks around the commit.
  */
-async function whileBothMay(
+function whileBothMay(
   office: Office,
-  actor: OperatorActor | ShellActor,
+  actor: Actor,
   place: Environment,
-  id: string,
-): Promise<World> {
+  { action, proposed_by }: Proposal,
+): World {
   const world: World = office.worlds[place]
-  const { action, proposed_by } = (await proposalById(world.db, id))!
   const rule: Rule = rules[action]
   const approver = signedIn(actor, rules.approve)
   const hold = async (tx: Db) => {
@@ -337,32 +262,34 @@ async function whileBothMay(
   }
 }
 
-export async function placeOfProposal(office: Office, id: string): Promise<Place> {
-  for (const place of places) if (await proposalById(office.log.pools[place], id)) return place
+type Located = { readonly place: Place; readonly proposal: Proposal }
+
+async function locateProposal(office: Office, id: string): Promise<Located> {
+  for (const place of places) {
+    const proposal = await proposalById(office.log.pools[place], id)
+    if (proposal) return { place, proposal }
+  }
   return noProposal(id)
 }
 
+export const placeOfProposal = async (office: Office, id: string): Promise<Place> =>
+  (await locateProposal(office, id)).place
+
 async function assertMayDecide(
   office: Office,
-  actor: OperatorActor | ShellActor,
+  actor: Actor,
   name: DecisionName,
-  place: Place,
-  id: string,
+  { place, proposal }: Located,
 ): Promise<void> {
   signedIn(actor, rules[name])
-  const person =
-    place === 'shared' && name !== 'withdraw' ? await proposalById(office.shared.db, id) : undefined
-  const rule = person ? (await rulesOnPerson(office.shared, person, name)).decide : rules[name]
+  const is_on_person = place === 'shared' && name !== 'withdraw'
+  const rule = is_on_person ? (await rulesOnPerson(office.shared, proposal, name)).decide : rules[name]
   await judged(office, actor, rule, place)
 }
 
 /** Refuses before the operator is asked to confirm an approval. */
-export async function assertMayApprove(
-  office: Office,
-  actor: OperatorActor | ShellActor,
-  proposal: Proposal,
-): Promise<void> {
-  await assertMayDecide(office, actor, 'approve', await placeOfProposal(office, proposal.id), proposal.id)
+export async function assertMayApprove(office: Office, actor: Actor, proposal: Proposal): Promise<void> {
+  await assertMayDecide(office, actor, 'approve', await locateProposal(office, proposal.id))
   if (proposal.ended !== 'done') assertApprovable(proposal, signedIn(actor, rules.approve).email)
 }
 
@@ -400,35 +327,36 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
     await takeTurnOverPeople(tx)
     await takeTurn(tx)
     const proposal = (await lockProposal(tx, id))!
-    if (proposal.ended === 'done') return { done: { proposal }, line: undefined }
+    if (proposal.ended === 'done')
+      return { done: { proposal }, object_id: proposal.resource_id, line: undefined }
     assertApprovable(proposal, pen.actor.email)
     await assertVouchedFor(tx, pen, proposal)
     const { action, details } = proposal
     const here = { ...shared, db: poolOf(tx), fresh }
     const { proposers, decide } = await rulesOnPerson(here, proposal)
     await assertMayStill(tx, proposal.proposed_by, rules[action], proposers)
-    const how = peopleChanges[action as PeopleChangeName] as unknown as AnyChange
+    const how = acts[action as PeopleChangeName] as unknown as AnyChange
     const actor: OperatorActor = { ...pen.actor, role: 'admin' }
     await judged(office, actor, decide, 'shared', here.db)
     const { result, object_id, before, after } = await performAndLook(here, how, details, actor)
     const ending = { end: 'done', by: pen.actor.email, reason: null, resource_id: object_id } as const
     const ended = await endIn(tx, id, ending, { step: 'approve', pen }, { before, after: { person: after } })
-    return { done: { proposal: ended!.proposal, person: result as Person }, line: ended!.line }
+    return { done: { proposal: ended!.proposal, person: result as Person }, object_id, line: ended!.line }
   })
 }
 
 /** The rotation runs in several transactions of its own; the log line goes into the one that stores the new key id. */
 async function rotate(
   office: Office,
-  actor: OperatorActor | ShellActor,
-  work: Rotation<unknown>,
+  actor: Actor,
+  { details }: Act<'rotate_secrets'>,
 ): Promise<Acted<unknown>> {
   await judged(office, actor, rules.rotate_secrets, 'shared')
   const pen = await office.log.pen('shared', actor)
   let line: Noted | undefined
-  const done = await work(async (tx, { before, after }) => {
+  const done = await details.rotate(async (tx, { before, after }) => {
     const entry = { before: { key_id: before }, after: { key_id: after } }
     line = await note(tx, pen, { action: 'rotate_secrets', object_id: after, ...entry })
   })
-  return { done, line }
+  return { done, object_id: null, line }
 }

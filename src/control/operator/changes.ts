@@ -43,8 +43,10 @@ export type Change<Where, Details, Result> = {
   perform(where: Where, details: Details, by: string): Promise<Result>
 }
 
-const inWorld = <Details, Result>(change: Change<World, Details, Result>) => change
-const inShared = <Details, Result>(change: Change<Shared, Details, Result>) => change
+const inWorld = <Details, Result>(change: Change<World, Details, Result>) =>
+  ({ kind: 'world', ...change }) as const
+const inShared = <Details, Result>(change: Change<Shared, Details, Result>) =>
+  ({ kind: 'shared', ...change }) as const
 
 type OfKey = { readonly key_id: string }
 type OfCustomer = { readonly customer_id: string }
@@ -184,10 +186,3 @@ export const sharedChanges = {
     },
   }),
 }
-
-export type WorldChangeName = keyof typeof worldChanges
-export type SharedChangeName = keyof typeof sharedChanges
-
-type Changes = typeof worldChanges & typeof sharedChanges
-export type ChangeDetails<Name extends keyof Changes> = Parameters<Changes[Name]['perform']>[1]
-export type ChangeResult<Name extends keyof Changes> = Awaited<ReturnType<Changes[Name]['perform']>>

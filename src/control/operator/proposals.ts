@@ -163,8 +163,9 @@ function resourceOf({ name, details }: MoneyAction): string | undefined {
  * out.
  */
 export async function approve(world: World, id: string, pen: OperatorPen): Promise<Decided> {
-  const before = await findApprovable(world, id, pen)
+  const before = await findProposal(world, id, pen)
   if (before.ended === 'done') return { proposal: before, line: undefined }
+  assertApprovable(before, pen.actor.email)
   await assertVouchedFor(world.db, pen, before)
   const { here, line } = openActWorld(world, approvalOf(id, pen))
   const action = { name: before.action, details: before.details } as MoneyAction
@@ -204,13 +205,6 @@ async function supersede(world: World, id: string, pen: OperatorPen, by: Superse
     return endIn(tx, id, ending, { step: 'supersede', pen })
   })
   return alreadyEnded(ended?.proposal ?? (await findProposal(world, id, pen)))
-}
-
-/** Returns the proposal if this operator may approve it, or if it is done already. */
-export async function findApprovable(where: Where, id: string, pen: OperatorPen): Promise<Proposal> {
-  const proposal = await findProposal(where, id, pen)
-  if (proposal.ended !== 'done') assertApprovable(proposal, pen.actor.email)
-  return proposal
 }
 
 export function assertApprovable(proposal: Proposal, by: string): void {

@@ -43,8 +43,7 @@ export type ActedReply = Static<typeof ActedObject>
 export const renderLine = (line: Noted | undefined) =>
   line ? { place: line.place, seq: line.seq.toString(), hash: line.hash } : null
 
-/** `idOf` returns the id of the object that a performed act created or changed. */
-export function told<Result>(acted: Acted<Result>, idOf: (result: Result) => string | null): ActedReply {
+export function told(acted: Acted<unknown>): ActedReply {
   if ('proposed' in acted) {
     const { proposed, line, activation_code } = acted
     return {
@@ -58,7 +57,7 @@ export function told<Result>(acted: Acted<Result>, idOf: (result: Result) => str
   }
   return {
     outcome: 'done',
-    id: idOf(acted.done),
+    id: acted.object_id,
     proposal_id: null,
     expires_at: null,
     line: renderLine(acted.line),
