@@ -10,8 +10,8 @@ import { allowThirdParties, blockCustomer } from '../../parties/customers/custom
 import { type Customer, customerById } from '../../parties/customers/store.ts'
 import {
   createKey,
+  describeKey,
   type NewKey,
-  renderKey,
   revokeKey,
   rotateKey,
   type ShownKey,
@@ -38,7 +38,7 @@ export type Change<Where, Details, Result> = {
    * exist yet.
    */
   look(where: Where, details: Details): Promise<unknown>
-  /** Replaces the second `look` for an object that has no id before the act. */
+  /** Replaces the second `look`, if the result holds the new state. */
   made?(result: Result, where: Where): unknown
   perform(where: Where, details: Details, by: string): Promise<Result>
 }
@@ -52,11 +52,8 @@ type OfKey = { readonly key_id: string }
 type OfCustomer = { readonly customer_id: string }
 
 export async function lookAtKey(world: World, { key_id }: OfKey): Promise<object | null> {
-  const key = (await listKeys(world.db, { id: key_id }))[0]
-  if (!key) return null
-  const { per_minute, per_day, endpoint_per_minute, lookup_per_minute } = key
-  const { last_used_at, last_used_address, ...shown } = renderKey(key, world.environment)
-  return { ...shown, per_minute, per_day, endpoint_per_minute, lookup_per_minute }
+  const [key] = await listKeys(world.db, { id: key_id })
+  return key ? describeKey(key, world.environment) : null
 }
 
 async function lookAtCustomer(world: World, { customer_id }: OfCustomer): Promise<unknown> {
@@ -75,17 +72,19 @@ export const worldChanges = {
   create_key: inWorld<NewKey, ShownKey>({
     object: (_, { key }) => key.id,
     look: async () => null,
-    made: ({ key }, world) => lookAtKey(world, { key_id: key.id }),
+    made: ({ key }, { environment }) => describeKey(key, environment),
     perform: createKey,
   }),
   rotate_key: inWorld<OfKey & { readonly grace_seconds: number }, ShownKey>({
     object: ({ key_id }) => key_id,
     look: lookAtKey,
+    made: ({ key }, { environment }) => describeKey(key, environment),
     perform: (world, { key_id, grace_seconds }) => rotateKey(world, key_id, grace_seconds),
   }),
   revoke_key: inWorld<OfKey, ListedKey>({
     object: ({ key_id }) => key_id,
     look: lookAtKey,
+    made: (key, { environment }) => describeKey(key, environment),
     perform: (world, { key_id }) => revokeKey(world, key_id),
   }),
   set_key_limits: inWorld<OfKey & { readonly limits: Partial<CustomLimits> }, ApiKey>({
