@@ -117,14 +117,14 @@ async function move(office: Office, actor: Actor, action: Act<MoneyActionName>):
   }
   const { name, details } = order
   const entry = { action: name, object_id: subjectOf(details), before: null, after: details }
-  const { here, line } = openActWorld(world, {
+  const opened = openActWorld(world, {
     pen,
     // A command without movements, such as the replay of an order, gets no line.
     lineOf: ({ movements = [] }) => (movements.length > 0 ? { entry } : undefined),
   })
   const operator = actor.kind === 'operator' ? actor.email : 'shell'
-  const done = await perform(here, order, { operator, proposal_id: null })
-  return { done, object_id: done.id, line: line() }
+  const done = await perform(opened.here, order, { operator, proposal_id: null })
+  return { done, object_id: done.id, line: opened.line }
 }
 
 type AnyChange = Change<unknown, unknown, unknown>
@@ -241,22 +241,19 @@ function whileBothMay(
   const world: World = office.worlds[place]
   const rule: Rule = rules[action]
   const approver = signedIn(actor, rules.approve)
-  const hold = async (tx: Db) => {
-    await holdStanding(tx, [proposed_by, approver.email])
-    await judged(office, actor, rules.approve, place, poolOf(tx))
-    await assertMayStill(tx, proposed_by, rule, rule.roles)
-  }
   return {
     ...world,
     async commit(command) {
       const leave = await office.approvals.take(approver.email).catch(() => refuse('service_unavailable'))
       return new Promise((resolve, reject) => {
         // Resolve as soon as the money has moved: the outer transaction only holds locks, so its end does not matter.
-        const move = async (tx: Db) => {
-          await hold(tx)
+        const moveUnderLocks = async (tx: Db) => {
+          await holdStanding(tx, [proposed_by, approver.email])
+          await judged(office, actor, rules.approve, place, poolOf(tx))
+          await assertMayStill(tx, proposed_by, rule, rule.roles)
           resolve(await world.commit(command))
         }
-        transaction(office.shared.db, move).catch(reject).finally(leave)
+        transaction(office.shared.db, moveUnderLocks).catch(reject).finally(leave)
       })
     },
   }

@@ -2,7 +2,7 @@ import { refuse } from '../../core/errors.ts'
 import type { IdKind } from '../../core/ids.ts'
 import { takeStep } from '../../db/chore.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
-import { type Held, writeTo } from '../../ledger/command.ts'
+import { writeTo } from '../../ledger/command.ts'
 import { reversalOf } from '../../money/adjustments/store.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { transferById } from '../../money/onchain/store.ts'
@@ -57,7 +57,12 @@ export type Decided = { readonly proposal: Proposal; readonly line: Noted | unde
 export function propose(world: World, action: MoneyAction, pen: OperatorPen): Promise<Required<Decided>> {
   return transaction(world.db, async (tx) => {
     const order = await withHash(tx, action)
-    const proposal = await insertProposal(tx, { ...rowOf(world, order), proposed_by: pen.actor.email })
+    const proposal = await insertProposal(tx, {
+      id: world.newId('proposal'),
+      action: order.name,
+      details: order.details,
+      proposed_by: pen.actor.email,
+    })
     if (action.name === 'reverse_credit') await assertNotReversed(tx, action.details.deposit_id)
     const held = resourceOf(action)
     if (held) await holdResource(tx, held, proposal.id)
@@ -81,15 +86,14 @@ export async function proposeIn(
   action: Proposable,
   pen: OperatorPen,
 ): Promise<Required<Decided>> {
-  const proposal = await insertProposal(tx, { ...rowOf(where, action), proposed_by: pen.actor.email })
+  const proposal = await insertProposal(tx, {
+    id: where.newId('proposal'),
+    action: action.name,
+    details: action.details,
+    proposed_by: pen.actor.email,
+  })
   return { proposal, line: await note(tx, pen, entryOf('propose', proposal)) }
 }
-
-const rowOf = (where: Where, { name, details }: Proposable) => ({
-  id: where.newId('proposal'),
-  action: name,
-  details,
-})
 
 /** The digest of an expired proposal is that of the open one: expiry follows from the clock and needs no line. */
 export function proposalDigest(proposal: Proposal): string {
@@ -167,21 +171,21 @@ export async function approve(world: World, id: string, pen: OperatorPen): Promi
   if (before.ended === 'done') return { proposal: before, line: undefined }
   assertApprovable(before, pen.actor.email)
   await assertVouchedFor(world.db, pen, before)
-  const { here, line } = openActWorld(world, approvalOf(id, pen))
+  const opened = openActWorld(world, approvalOf(id, pen))
   const action = { name: before.action, details: before.details } as MoneyAction
   const { email } = pen.actor
-  const done = await perform(here, action, { operator: email, proposal_id: id }).catch(
+  const done = await perform(opened.here, action, { operator: email, proposal_id: id }).catch(
     async (error: unknown) => {
       if (error instanceof Superseded) await supersede(world, id, pen, error)
       throw error
     },
   )
   const ending = { end: 'done', by: email, reason: null, resource_id: done.id } as const
-  const step = line() || before.approved_by !== null ? 'complete' : 'approve'
-  const ended = await endProposal(world, id, ending, { step, pen })
+  const step = opened.line || before.approved_by !== null ? 'complete' : 'approve'
+  const ended = await transaction(world.db, (tx) => endIn(tx, id, ending, { step, pen }))
   const proposal = ended?.proposal ?? (await findProposal(world, id, pen))
   if (proposal.ended !== 'done') alreadyEnded(proposal)
-  return { proposal, line: line() ?? ended?.line }
+  return { proposal, line: opened.line ?? ended?.line }
 }
 
 /**
@@ -259,17 +263,16 @@ export const asProposed = (proposal: Proposal): Proposal => ({
 
 /** The approval is written with the money; while the proposal's row is locked, no other end can come first. */
 function approvalOf(id: string, pen: OperatorPen): ActLine {
-  const heldBy = (held: Held) => held.row(proposalRows, id) ?? refuse('service_unavailable')
   return {
     pen,
     rows: [{ source: proposalRows, id }],
     check(held) {
-      const proposal = heldBy(held)
+      const proposal = held.row(proposalRows, id) ?? refuse('service_unavailable')
       if (proposal.ended !== null && proposal.ended !== 'done') alreadyEnded(proposal)
       if (proposal.approved_by === null && proposal.expires_at <= held.now) expired(proposal)
     },
     lineOf({ movements = [] }, held) {
-      const proposal = heldBy(held)
+      const proposal = held.row(proposalRows, id)!
       // A step without movements does not carry out the order yet: if the next step is refused, the proposal must
       // stay open.
       if (proposal.approved_by !== null || movements.length === 0) return undefined
@@ -323,25 +326,14 @@ export async function expireProposals({ db: pool }: Pick<Where, 'db'>, pen: Pen,
 type Writing = { readonly step: string; readonly pen: Pen }
 
 async function endBefore(where: Where, id: string, ending: Ending, writing: Writing): Promise<Decided> {
-  return (
-    (await endProposal(where, id, ending, writing)) ??
-    alreadyEnded(await findProposal(where, id, writing.pen))
-  )
+  const ended = await transaction(where.db, (tx) => endIn(tx, id, ending, writing))
+  return ended ?? alreadyEnded(await findProposal(where, id, writing.pen))
 }
 
 /**
- * Every end of a proposal goes through `endIn`, which also releases the proposal's hold. Undefined: the row's state
- * does not allow this end, because another end came first.
+ * Every end of a proposal goes through here. It also releases the proposal's hold. Undefined: the row's state does not
+ * allow this end, because another end came first.
  */
-function endProposal(
-  where: Where,
-  id: string,
-  ending: Ending,
-  writing: Writing,
-): Promise<Decided | undefined> {
-  return transaction(where.db, (tx) => endIn(tx, id, ending, writing))
-}
-
 export async function endIn(
   tx: Db,
   id: string,

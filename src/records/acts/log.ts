@@ -3,7 +3,7 @@ import type { Sealer } from '../../core/seal.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
 import { type Place, sealInForce } from '../../db/sealing.ts'
 import { type Held, type Write, writeTo } from '../../ledger/command.ts'
-import { type Entry, type Line, type LogActor, lineAfter, type Noted, type Pen, places } from './line.ts'
+import { type Entry, type LogActor, lineAfter, type Noted, type Pen, places } from './line.ts'
 import {
   actsKeyOf,
   addLine,
@@ -122,14 +122,12 @@ function freeHead({ place }: Pen, head: HeldHead | undefined): HeldHead {
   return head
 }
 
-const notedOf = (pen: Pen, { seq, hash }: Line): Noted => ({ place: pen.place, seq, hash })
-
 /** Call last in a transaction that moves no money. */
 export async function note(tx: Db, pen: Pen, entry: Entry): Promise<Noted> {
   const { head, now } = await lockHead(tx)
   const line = lineAfter(freeHead(pen, head), pen, entry, now)
   await addLine(tx, line)
-  return notedOf(pen, line)
+  return { place: pen.place, seq: line.seq, hash: line.hash }
 }
 
 /** The row that a money command locks to write a line. */
@@ -139,6 +137,7 @@ export const headRef = { source: headRows, id: HEAD }
 export function noteHeld(held: Held, pen: Pen, entry: Entry): { noted: Noted; writes: Write[] } {
   const head = freeHead(pen, held.row(headRows, HEAD))
   const line = lineAfter(head, pen, entry, held.now)
-  const writes = [writeTo(insertActs, line), writeTo(moveHead, { id: HEAD, seq: line.seq, hash: line.hash })]
-  return { noted: notedOf(pen, line), writes }
+  const { seq, hash } = line
+  const writes = [writeTo(insertActs, line), writeTo(moveHead, { id: HEAD, seq, hash })]
+  return { noted: { place: pen.place, seq, hash }, writes }
 }

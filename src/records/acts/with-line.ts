@@ -50,16 +50,24 @@ export function withLine<Result>(command: Command<Result>, act: ActLine): Comman
  * A world for one act, which may take several commands with calls to a rail between them. The first command that gets the
  * line writes it; later ones are committed as they are, so an act has one line.
  */
-export function openActWorld<E extends Environment>(world: World<E>, act: ActLine) {
-  let line: Noted | undefined
-  const here: World<E> = {
-    ...world,
-    async commit(command) {
-      if (line) return world.commit(command)
-      const done = await world.commit(withLine(command, act))
-      line ??= done.line
-      return done.result
+export function openActWorld<E extends Environment>(world: World<E>, act: ActLine): ActWorld<E> {
+  const opened: ActWorld<E> = {
+    line: undefined,
+    here: {
+      ...world,
+      async commit(command) {
+        if (opened.line) return world.commit(command)
+        const { result, line } = await world.commit(withLine(command, act))
+        opened.line ??= line
+        return result
+      },
     },
   }
-  return { here, line: () => line }
+  return opened
+}
+
+export type ActWorld<E extends Environment> = {
+  readonly here: World<E>
+  /** Set when the line is committed. */
+  line: Noted | undefined
 }
