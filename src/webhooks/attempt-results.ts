@@ -23,6 +23,9 @@ export type AttemptResult = {
   readonly retry_ms: number | null
 }
 
+/** The receiver answered 410 Gone: it wants no more deliveries. */
+export const isGone = ({ status }: Pick<AttemptResult, 'status'>): boolean => status === 410
+
 const outcomeColumns = {
   event_id: 'text',
   endpoint_id: 'text',

@@ -57,7 +57,7 @@ async function record(pool: Pool, outcomes: readonly AttemptResult[]) {
   const lines: any[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
   const recorder = openRecorder(pool, { log, onLost: (loss) => losses.push(loss) })
-  await Promise.all(outcomes.map((one) => recorder.record(one, { gone: false })))
+  await Promise.all(outcomes.map((one) => recorder.record(one)))
   await recorder.stop()
   return { losses, lines }
 }
@@ -113,7 +113,6 @@ const answer = (outcome: AttemptResult, status: number): AttemptResult => ({
   delivered: status === 200,
   retry_ms: status === 200 ? null : 5000,
 })
-const about = (status: number) => ({ gone: status === 410 })
 
 describe('an endpoint that answers differently within one batch', () => {
   test.each([
@@ -127,9 +126,9 @@ describe('an endpoint that answers differently within one batch', () => {
     const outcomes = (await tried(id)).slice(0, answers.length)
     // The first result is recorded alone; the others form a batch meanwhile.
     const recorder = openRecorder(db, { log: pino({ level: 'silent' }) })
-    const first = recorder.record((await tried(`${id} first`))[0]!, about(200))
+    const first = recorder.record((await tried(`${id} first`))[0]!)
     const others = answers.map((status, i) =>
-      recorder.record(answer({ ...outcomes[i]!, endpoint_id: id }, status), about(status)),
+      recorder.record(answer({ ...outcomes[i]!, endpoint_id: id }, status)),
     )
     await Promise.all([first, ...others])
     await recorder.stop()
@@ -153,12 +152,12 @@ test('any success clears failing_since, also one that was sent before the endpoi
   const outcomes = await tried(works)
   const recorder = openRecorder(db, { log: pino({ level: 'silent' }) })
   const [failed] = await tried(fails)
-  await recorder.record(answer({ ...failed!, endpoint_id: fails }, 500), about(500))
+  await recorder.record(answer({ ...failed!, endpoint_id: fails }, 500))
   expect((await row(fails)).failing_since).not.toBeNull()
   await Promise.all(
     outcomes.flatMap((outcome) => [
-      recorder.record({ ...outcome, endpoint_id: works }, about(200)),
-      recorder.record({ ...outcome, endpoint_id: fails }, about(200)),
+      recorder.record({ ...outcome, endpoint_id: works }),
+      recorder.record({ ...outcome, endpoint_id: fails }),
     ]),
   )
   await recorder.stop()
@@ -182,7 +181,7 @@ describe('a result of a URL that the endpoint no longer has', () => {
     await asAdmin(database.url, [endpoint(id)])
     const [outcome] = await tried(id)
     const recorder = silent()
-    await recorder.record(answer({ ...outcome!, endpoint_id: id, url: old }, status), about(status))
+    await recorder.record(answer({ ...outcome!, endpoint_id: id, url: old }, status))
     await recorder.stop()
     expect(await read(id)).toEqual({ status: 'enabled', failing_since: null })
   })
@@ -193,10 +192,10 @@ describe('a result of a URL that the endpoint no longer has', () => {
     const [first, ...others] = (await tried(id)).map((outcome) => ({ ...outcome, endpoint_id: id }))
     const recorder = silent()
     await Promise.all([
-      recorder.record(first!, about(200)),
-      recorder.record(answer(others[0]!, 500), about(500)),
-      recorder.record(answer({ ...others[1]!, url: old }, 200), about(200)),
-      recorder.record(answer({ ...others[2]!, url: old }, 410), about(410)),
+      recorder.record(first!),
+      recorder.record(answer(others[0]!, 500)),
+      recorder.record(answer({ ...others[1]!, url: old }, 200)),
+      recorder.record(answer({ ...others[2]!, url: old }, 410)),
     ])
     await recorder.stop()
     expect(await read(id)).toEqual({ status: 'enabled', failing_since: expect.any(Date) })
@@ -214,7 +213,7 @@ describe('a result of a URL that the endpoint no longer has', () => {
       `UPDATE sandbox.webhook_endpoints SET url = 'https://new.example.com/' WHERE id = '${id}'`,
     )
     const recorder = silent()
-    const recorded = recorder.record(answer({ ...outcome!, endpoint_id: id }, 410), about(410))
+    const recorded = recorder.record(answer({ ...outcome!, endpoint_id: id }, 410))
     await until(() => isLockAwaited(database.url), 10_000)
     await mover.query('COMMIT')
     await recorded

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { openBatching } from '../core/batching.ts'
 import { isAnswer, isServerTrouble } from '../db/failure.ts'
 import { type Db, type Pool, transaction } from '../db/pool.ts'
-import { type AttemptResult, recordResults } from './attempt-results.ts'
+import { type AttemptResult, isGone, recordResults } from './attempt-results.ts'
 import { type EndpointNews, noteEndpoints } from './store.ts'
 
 /**
@@ -12,7 +12,7 @@ import { type EndpointNews, noteEndpoints } from './store.ts'
  */
 export type Recorder = {
   /** Resolves when the result is recorded, or could not be: then the lease ends, and the event is sent again. */
-  record(outcome: AttemptResult, about: { gone: boolean }): Promise<void>
+  record(result: AttemptResult): Promise<void>
   stop(): Promise<void>
 }
 
@@ -21,11 +21,6 @@ const DISABLE_AFTER_MS = 5 * 24 * 3600 * 1000
 const BATCH_MAX = 200
 /** How long results are gathered while batches have more than one. */
 const GATHER_MS = 15
-
-type Ended = {
-  readonly outcome: AttemptResult
-  readonly gone: boolean
-}
 
 export function openRecorder(
   db: Pool,
@@ -40,7 +35,7 @@ export function openRecorder(
 ): Recorder {
   const { log, onLost, onDisabled, tell } = options
   let has_several = false
-  const batching = openBatching<Ended>({
+  const batching = openBatching<AttemptResult>({
     run: (batch) => {
       has_several = batch.length > 1
       return keepOutcomes(batch).then(() => undefined)
@@ -51,13 +46,10 @@ export function openRecorder(
   })
 
   /** Records a batch. If the database refuses a row, halving finds it in few steps and the other rows are kept. Never throws. */
-  async function keepOutcomes(batch: readonly Ended[]): Promise<void> {
+  async function keepOutcomes(batch: readonly AttemptResult[]): Promise<void> {
     let failing: string[]
     try {
-      failing = await recordResults(
-        db,
-        batch.map(({ outcome }) => outcome),
-      )
+      failing = await recordResults(db, batch)
     } catch (error) {
       if (!isAboutRows(error)) return lose(batch, error)
       if (batch.length === 1) return keepBare(batch[0]!, error)
@@ -72,36 +64,35 @@ export function openRecorder(
    * Records an attempt without its response, which the database refuses. Without the record the same event would be sent again
    * each time the lease ends.
    */
-  async function keepBare(one: Ended, reason: unknown): Promise<void> {
-    const { event_id, endpoint_id, attempt } = one.outcome
+  async function keepBare(result: AttemptResult, reason: unknown): Promise<void> {
+    const { event_id, endpoint_id, attempt } = result
     let failing: string[]
     try {
-      failing = await recordResults(db, [bareOf(one.outcome)])
+      failing = await recordResults(db, [bareOf(result)])
     } catch (error) {
-      return lose([one], error)
+      return lose([result], error)
     }
     onLost?.({ kept: true })
     log.error(
       { err: reason, event_id, endpoint_id, attempt },
       'webhooks: the response cannot be stored; attempt recorded without it',
     )
-    await noteNews([one], failing)
+    await noteNews([result], failing)
   }
 
-  function lose(batch: readonly Ended[], error: unknown): void {
-    for (const { outcome } of batch) {
+  function lose(batch: readonly AttemptResult[], error: unknown): void {
+    for (const { event_id, endpoint_id, attempt } of batch) {
       onLost?.({ kept: false })
-      const { event_id, endpoint_id, attempt } = outcome
       log.debug({ event_id, endpoint_id, attempt }, 'webhooks: result not recorded')
     }
-    const [first] = batch.map(({ outcome }) => outcome)
+    const [first] = batch
     log.warn(
       { err: error, attempts: batch.length, event_id: first?.event_id, endpoint_id: first?.endpoint_id },
       'webhooks: results not recorded; the events will be sent again',
     )
   }
 
-  async function noteNews(batch: readonly Ended[], failing: readonly string[]): Promise<void> {
+  async function noteNews(batch: readonly AttemptResult[], failing: readonly string[]): Promise<void> {
     const news = newsOf(batch, failing)
     if (news.length === 0) return
     try {
@@ -123,32 +114,30 @@ export function openRecorder(
     return disabled
   }
 
-  return {
-    record: (outcome, about) => batching.add({ outcome, ...about }),
-    stop: batching.stop,
-  }
+  return { record: (result) => batching.add(result), stop: batching.stop }
 }
 
 /** Whether a row, or a lock on a row, caused the error. A server error such as a full disk would fail each half as well. */
 const isAboutRows = (error: unknown): boolean => isAnswer(error) && !isServerTrouble(error)
 
 /** The result without anything that the receiver sent. */
-const bareOf = (outcome: AttemptResult): AttemptResult => ({
-  ...outcome,
+const bareOf = (result: AttemptResult): AttemptResult => ({
+  ...result,
   headers: '{}',
   answer_headers: null,
   answer_body: null,
-  error: outcome.error === null ? null : 'cannot be stored',
+  error: result.error === null ? null : 'cannot be stored',
 })
 
 /**
  * The changes of endpoint health in a batch: failures, and successes of endpoints with `failing_since`. Later results win: an
  * endpoint that answered 200 and then 410 is gone.
  */
-function newsOf(batch: readonly Ended[], failing: readonly string[]): EndpointNews[] {
+function newsOf(batch: readonly AttemptResult[], failing: readonly string[]): EndpointNews[] {
   const news = new Map<string, EndpointNews>()
-  for (const { outcome, gone } of batch) {
-    const { endpoint_id: id, url, delivered } = outcome
+  for (const result of batch) {
+    const { endpoint_id: id, url, delivered } = result
+    const gone = isGone(result)
     const about = `${id} ${url}`
     const known = news.get(about)
     if (delivered && !failing.includes(id) && !known) continue

@@ -2,11 +2,10 @@ import type { Logger } from 'pino'
 import { type Activity, alwaysActive } from '../core/activity.ts'
 import { openLoop } from '../core/loop.ts'
 import type { World } from '../world.ts'
-import { type AttemptEnded, openAttempts } from './attempts.ts'
+import { type AttemptOptions, openAttempts } from './attempts.ts'
 import { openCanceling } from './canceling.ts'
-import type { DeliveryOptions } from './delivery.ts'
 import { recordDisabled } from './disabled.ts'
-import { type OwnedEndpoint, openEndpointSenders } from './endpoint-senders.ts'
+import { openEndpointSenders } from './endpoint-senders.ts'
 import { openPace } from './pace.ts'
 import { openPolling, POLL_INTERVAL } from './polling.ts'
 import { endpointsWithPending, releaseTaken, takeDeliveries } from './queue.ts'
@@ -29,12 +28,11 @@ export type WebhookWorker = {
   stop(): Promise<void>
 }
 
-export type WebhookWorkerOptions = DeliveryOptions & {
+export type WebhookWorkerOptions = AttemptOptions & {
   /** Sustained rate of attempts per partner. */
   readonly per_second: number
   readonly log: Logger
   readonly activity?: Activity
-  readonly onAttempt?: (attempt: AttemptEnded) => void
   /** Called when a result could not be recorded. `kept`: only the response is missing, the attempt is recorded. */
   readonly onLost?: (loss: { kept: boolean }) => void
 }
@@ -84,11 +82,6 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   })
   activity.onActive(pollSoon)
 
-  function takeFor(endpoints: readonly OwnedEndpoint[]): void {
-    senders.addBacklog(endpoints)
-    taking.wake()
-  }
-
   async function take(): Promise<void> {
     // Also while wake-ups keep coming: a retry that becomes due sends none.
     if (polling.isDue()) await poll()
@@ -127,7 +120,8 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
     wake(known) {
       if (!known) return pollSoon()
       const { partner_id, endpoints } = known
-      takeFor(endpoints.map((endpoint_id) => ({ endpoint_id, partner_id })))
+      senders.addBacklog(endpoints.map((endpoint_id) => ({ endpoint_id, partner_id })))
+      taking.wake()
     },
     abandon,
     async stop() {

@@ -1,7 +1,20 @@
-import type { Acted } from '../../control/operator/act.ts'
-import type { Output } from '../command.ts'
+import { type Acted, act } from '../../control/operator/act.ts'
+import type { Act, ActResult } from '../../control/operator/registry.ts'
+import type { ActName } from '../../control/operator/rules.ts'
+import type { Input, Output, Reach } from '../command.ts'
+import { actorOf } from './actor.ts'
 
 type Shown = { readonly json: unknown; readonly text: string }
+
+/** Performs or proposes an act of the operator at this shell. */
+export async function actFromShell<Name extends ActName>(
+  input: Input,
+  { office, shared }: Reach,
+  action: Act<Name>,
+  show: (result: ActResult<Name>) => Shown,
+): Promise<Output> {
+  return actOutput(await act(office, await actorOf(input, shared), action), show)
+}
 
 /**
  * The output of an act, with the sequence number and hash of its audit log line: whoever notes them down can later verify that

@@ -1,4 +1,3 @@
-import { act } from '../../control/operator/act.ts'
 import { type Asset, assetNames, parseMoney } from '../../core/money.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { renderCustomer } from '../../parties/customers/contract.ts'
@@ -13,8 +12,7 @@ import {
   usage,
   worldThatHas,
 } from '../command.ts'
-import { actOutput } from './act-output.ts'
-import { actorOf } from './actor.ts'
+import { actFromShell } from './act-output.ts'
 import { actOnMoney, plainText } from './open-orders.ts'
 
 export async function customersBook(name: 'credit' | 'debit', input: Input, reach: Reach): Promise<Output> {
@@ -35,14 +33,12 @@ export async function customersBook(name: 'credit' | 'debit', input: Input, reac
 export async function customersBlock(
   status: 'blocked' | 'active',
   input: Input,
-  { office, shared, worlds }: Reach,
+  reach: Reach,
 ): Promise<Output> {
-  const { world, found } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
+  const { world, found } = await worldOfCustomer(reach.worlds, argument(input, 0, 'CUSTOMER'))
   const name = status === 'blocked' ? 'block_customer' : 'unblock_customer'
-  const { environment } = world
-  const details = { customer_id: found.id }
-  const acted = await act(office, await actorOf(input, shared), { name, environment, details })
-  return actOutput(acted, (customer) => ({
+  const action = { name, environment: world.environment, details: { customer_id: found.id } } as const
+  return actFromShell(input, reach, action, (customer) => ({
     json: renderCustomer(customer),
     text: `${customer.id} is ${customer.status}.\n`,
   }))
@@ -61,18 +57,12 @@ export async function customersReverseCredit(input: Input, reach: Reach): Promis
   return actOnMoney(input, reach, { name: 'reverse_credit', environment, details })
 }
 
-export async function customersAllowThirdParty(
-  input: Input,
-  { office, shared, worlds }: Reach,
-): Promise<Output> {
-  const { world, found } = await worldOfCustomer(worlds, argument(input, 0, 'CUSTOMER'))
+export async function customersAllowThirdParty(input: Input, reach: Reach): Promise<Output> {
+  const { world, found } = await worldOfCustomer(reach.worlds, argument(input, 0, 'CUSTOMER'))
   const allowed = input.options.off !== true
-  const acted = await act(office, await actorOf(input, shared), {
-    name: 'allow_third_party',
-    environment: world.environment,
-    details: { customer_id: found.id, allowed },
-  })
-  return actOutput(acted, () => ({
+  const { environment } = world
+  const details = { customer_id: found.id, allowed }
+  return actFromShell(input, reach, { name: 'allow_third_party', environment, details }, () => ({
     json: { id: found.id, third_party_payouts: allowed },
     text: `${found.id} ${allowed ? 'may' : 'may not'} pay accounts of other people and companies.\n`,
   }))

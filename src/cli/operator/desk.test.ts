@@ -65,7 +65,7 @@ test('orders that stay open on a rail are listed, and settled by hand with evide
 test('exceptions are listed, shown and closed with a reason', async () => {
   const seen = (schema: string, id: string) =>
     `INSERT INTO ${schema}.exceptions (id, kind, rail, object_id, details, opened_at)
-     VALUES ('${id}', 'contradiction', 'pix', 'po_${id}', '{"booked":"failed","told":"settled"}', clock_timestamp())`
+     VALUES ('${id}', 'contradiction', 'pix', 'po_${id}', '{"booked":"failed","actOutput":"settled"}', clock_timestamp())`
   await asAdmin(stage.database_url, [seen('live', 'exc_live'), seen('sandbox', 'exc_sandbox')])
   const { ana: operator } = await stage.operators()
   const ids = async (...more: string[]) =>
@@ -79,7 +79,7 @@ test('exceptions are listed, shown and closed with a reason', async () => {
     stage.trilho('exceptions', 'show', 'exc_none'),
   ])
   expect([both, one]).toEqual([['exc_live', 'exc_sandbox'], ['exc_sandbox']])
-  expect(shown.out).toMatch(/details +\{"booked":"failed","told":"settled"\}/)
+  expect(shown.out).toMatch(/details +\{"booked":"failed","actOutput":"settled"\}/)
   isMistake(nobody, /takes an operator who is signed in/)
   isMistake(absent, /No exception exc_none/)
   const closed = await stage.run([...close, '--operator', operator.email, '--json'], {

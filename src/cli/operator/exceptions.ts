@@ -1,4 +1,3 @@
-import { act } from '../../control/operator/act.ts'
 import { environments } from '../../core/environment.ts'
 import { listExceptions } from '../../records/exceptions/exceptions.ts'
 import { type Exception, exceptionById } from '../../records/exceptions/store.ts'
@@ -12,8 +11,7 @@ import {
   table,
   worldThatHas,
 } from '../command.ts'
-import { actOutput } from './act-output.ts'
-import { actorOf } from './actor.ts'
+import { actFromShell } from './act-output.ts'
 import { plainText } from './open-orders.ts'
 
 const placed = (world: World, exception: Exception) => ({ environment: world.environment, ...exception })
@@ -58,13 +56,12 @@ export async function exceptionsShow(input: Input, { worlds }: Reach): Promise<O
   return shown(world, found)
 }
 
-export async function exceptionsClose(input: Input, { office, shared, worlds }: Reach): Promise<Output> {
+export async function exceptionsClose(input: Input, reach: Reach): Promise<Output> {
   const reason = plainText(input, 'reason', 1000)
-  const { world, found } = await worldOfException(worlds, argument(input, 0, 'EXCEPTION'))
-  const acted = await act(office, await actorOf(input, shared), {
-    name: 'close_exception',
-    environment: world.environment,
-    details: { exception_id: found.id, reason },
-  })
-  return actOutput(acted, (closed) => shown(world, closed))
+  const { world, found } = await worldOfException(reach.worlds, argument(input, 0, 'EXCEPTION'))
+  const { environment } = world
+  const details = { exception_id: found.id, reason }
+  return actFromShell(input, reach, { name: 'close_exception', environment, details }, (closed) =>
+    shown(world, closed),
+  )
 }

@@ -17,8 +17,8 @@ import {
   usage,
   worldThatHas,
 } from '../command.ts'
-import { actOutput } from './act-output.ts'
-import { actorIfAny, actorOf } from './actor.ts'
+import { actFromShell, actOutput } from './act-output.ts'
+import { actorIfAny } from './actor.ts'
 import { limitsFrom } from './limits.ts'
 
 /** An empty list is refused: a key without an allowlist can be used from any address. */
@@ -30,9 +30,9 @@ function listOption(input: Input, name: string): string[] | undefined {
   return parts?.length === 0 ? usage(`--${name} is empty.`) : parts
 }
 
-export async function keysCreate(input: Input, { office, shared }: Reach): Promise<Output> {
+export async function keysCreate(input: Input, reach: Reach): Promise<Output> {
   const environment = environmentOption(input) ?? 'sandbox'
-  const owner = await findPartner(shared, option(input, 'partner'))
+  const owner = await findPartner(reach.shared, option(input, 'partner'))
   const expires = option(input, 'expires')
   const expires_at = expires === undefined ? undefined : new Date(expires)
   if (expires_at && !(expires_at.getTime() > Date.now()))
@@ -46,12 +46,7 @@ export async function keysCreate(input: Input, { office, shared }: Reach): Promi
     ...(ip_allowlist ? { ip_allowlist } : {}),
     ...(expires_at ? { expires_at } : {}),
   }
-  const acted = await act(office, await actorOf(input, shared), {
-    name: 'create_key',
-    environment,
-    details,
-  })
-  return actOutput(acted, ({ key, value }) => ({
+  return actFromShell(input, reach, { name: 'create_key', environment, details }, ({ key, value }) => ({
     json: { ...renderKey(key, environment), key: value },
     text: `${key.id}\n${value}\n\nThis value is shown once. Keep it safe.\n`,
   }))
@@ -96,28 +91,21 @@ export async function keysRevoke(input: Input, { office, shared, worlds }: Reach
   }))
 }
 
-export async function keysRotate(input: Input, { office, shared, worlds }: Reach): Promise<Output> {
-  const { environment, key_id } = await placeOfKey(worlds, argument(input, 0, 'KEY'))
+export async function keysRotate(input: Input, reach: Reach): Promise<Output> {
+  const { environment, key_id } = await placeOfKey(reach.worlds, argument(input, 0, 'KEY'))
   const grace_hours = integerOption(input, 'grace-hours', 0, 720) ?? 24
-  const acted = await act(office, await actorOf(input, shared), {
-    name: 'rotate_key',
-    environment,
-    details: { key_id, grace_seconds: grace_hours * 3600 },
-  })
-  return actOutput(acted, ({ key, value }) => ({
+  const details = { key_id, grace_seconds: grace_hours * 3600 }
+  return actFromShell(input, reach, { name: 'rotate_key', environment, details }, ({ key, value }) => ({
     json: { ...renderKey(key, environment), key: value },
     text: `${key.id}\n${value}\n\nThis value is shown once. The old one works for ${grace_hours} more hours.\n`,
   }))
 }
 
-export async function keysSetLimits(input: Input, { office, shared, worlds }: Reach): Promise<Output> {
-  const { environment, key_id } = await placeOfKey(worlds, argument(input, 0, 'KEY'))
-  const acted = await act(office, await actorOf(input, shared), {
-    name: 'set_key_limits',
-    environment,
-    details: { key_id, limits: limitsFrom(input) },
-  })
-  return actOutput(acted, ({ id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }) => {
+export async function keysSetLimits(input: Input, reach: Reach): Promise<Output> {
+  const { environment, key_id } = await placeOfKey(reach.worlds, argument(input, 0, 'KEY'))
+  const details = { key_id, limits: limitsFrom(input) }
+  return actFromShell(input, reach, { name: 'set_key_limits', environment, details }, (key) => {
+    const { id, per_minute, per_day, endpoint_per_minute, lookup_per_minute } = key
     const json = { id, per_minute, per_day, endpoint_per_minute, lookup_per_minute }
     return { json, text: table([json]) }
   })

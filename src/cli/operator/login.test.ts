@@ -171,7 +171,7 @@ test('--as and --operator must not name different operators', async () => {
   })
 })
 
-test('one person who creates an operator alone is told that the password must be replaced', async () => {
+test('one person who creates an operator alone is actOutput that the password must be replaced', async () => {
   const { email } = await person()
   const user = await findUser(hands.shared.db, email)
   const { activation_hash } = newActivation()

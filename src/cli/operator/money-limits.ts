@@ -1,4 +1,3 @@
-import { act } from '../../control/operator/act.ts'
 import { formatMoney, money } from '../../core/money.ts'
 import {
   type MoneyLimitName,
@@ -24,8 +23,7 @@ import {
   worldThatHas,
 } from '../command.ts'
 import { moneyLimits } from '../commands/options.ts'
-import { actOutput } from './act-output.ts'
-import { actorOf } from './actor.ts'
+import { actFromShell } from './act-output.ts'
 
 const FIGURE = /^(0|[1-9][0-9]{0,17})$/
 function figureOf(name: string, text: string): bigint | null {
@@ -82,16 +80,15 @@ function shown(world: World, subject_id: string, limits: MoneyLimits) {
 
 async function setIn(
   input: Input,
-  { office, shared }: Reach,
+  reach: Reach,
   of: { world: World; subject_id: string; change: Partial<MoneyLimits> },
 ): Promise<Output> {
   const { world, subject_id, change } = of
-  const acted = await act(office, await actorOf(input, shared), {
-    name: 'set_money_limits',
-    environment: world.environment,
-    details: { subject_id, change },
-  })
-  return actOutput(acted, (limits) => shown(world, subject_id, limits))
+  const { environment } = world
+  const details = { subject_id, change }
+  return actFromShell(input, reach, { name: 'set_money_limits', environment, details }, (limits) =>
+    shown(world, subject_id, limits),
+  )
 }
 
 export async function partnersSetMoneyLimits(input: Input, reach: Reach): Promise<Output> {

@@ -1,5 +1,5 @@
-import { type Act, type Acted, act } from '../../control/operator/act.ts'
-import type { Done, MoneyActionName } from '../../control/operator/actions.ts'
+import type { MoneyActionName } from '../../control/operator/actions.ts'
+import type { Act } from '../../control/operator/registry.ts'
 import { isCleanText } from '../../core/text.ts'
 import { overdue } from '../../db/due.ts'
 import { type Transfer, transferById } from '../../money/onchain/store.ts'
@@ -17,21 +17,14 @@ import {
   usage,
   worldThatHas,
 } from '../command.ts'
-import { actOutput } from './act-output.ts'
-import { actorOf } from './actor.ts'
+import { actFromShell } from './act-output.ts'
 
 /** Runs an operator's act on money. */
-export async function actOnMoney<Name extends MoneyActionName>(
-  input: Input,
-  { office, shared }: Reach,
-  action: Act<Name>,
-): Promise<Output> {
-  const acted = await act(office, await actorOf(input, shared), action)
-  return actOutput(acted as Acted<Done>, ({ id, text, status = 'completed' }) => ({
+export const actOnMoney = (input: Input, reach: Reach, action: Act<MoneyActionName>): Promise<Output> =>
+  actFromShell(input, reach, action, ({ id, text, status = 'completed' }) => ({
     json: { id, status },
     text: `${id} ${text}.\n`,
   }))
-}
 
 export function plainText(input: Input, name: string, max: number): string {
   const text = requiredOption(input, name)

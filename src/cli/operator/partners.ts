@@ -1,4 +1,3 @@
-import { act } from '../../control/operator/act.ts'
 import { type Tier, tierNames } from '../../limits/tiers.ts'
 import { findPartner, listPartners } from '../../parties/partners/partners.ts'
 import type { Partner, PartnerChange } from '../../parties/partners/store.ts'
@@ -12,8 +11,7 @@ import {
   table,
   usage,
 } from '../command.ts'
-import { actOutput } from './act-output.ts'
-import { actorOf } from './actor.ts'
+import { actFromShell } from './act-output.ts'
 import { limitsFrom } from './limits.ts'
 
 const shown = (partner: Partner) => ({
@@ -21,18 +19,14 @@ const shown = (partner: Partner) => ({
   text: table(Object.entries(partner).map(([field, value]) => ({ field, value }))),
 })
 
-async function change(input: Input, { office, shared }: Reach, wanted: PartnerChange): Promise<Output> {
+async function change(input: Input, reach: Reach, wanted: PartnerChange): Promise<Output> {
   const details = { partner_id: argument(input, 0, 'PARTNER'), change: wanted }
-  return actOutput(
-    await act(office, await actorOf(input, shared), { name: 'change_partner', details }),
-    shown,
-  )
+  return actFromShell(input, reach, { name: 'change_partner', details }, shown)
 }
 
-export async function partnersCreate(input: Input, { office, shared }: Reach): Promise<Output> {
+export async function partnersCreate(input: Input, reach: Reach): Promise<Output> {
   const details = { name: requiredOption(input, 'name') }
-  const acted = await act(office, await actorOf(input, shared), { name: 'create_partner', details })
-  return actOutput(acted, ({ partner }) => shown(partner))
+  return actFromShell(input, reach, { name: 'create_partner', details }, ({ partner }) => shown(partner))
 }
 
 export async function partnersList(_: Input, { shared }: Reach): Promise<Output> {

@@ -1,4 +1,3 @@
-import { act } from '../../control/operator/act.ts'
 import { operatorRoles, partnerRoles } from '../../core/actor.ts'
 import { findPartner } from '../../parties/partners/partners.ts'
 import {
@@ -19,8 +18,7 @@ import {
   table,
   usage,
 } from '../command.ts'
-import { actOutput } from './act-output.ts'
-import { actorOf } from './actor.ts'
+import { actFromShell } from './act-output.ts'
 
 const roles: readonly PersonRole[] = [...operatorRoles, ...partnerRoles]
 
@@ -61,13 +59,14 @@ function seenByAnother({ email, role, activation_hash }: User): string {
   return ` If the account is not yours, its owner must replace the password at once: trilho login --operator ${email}, then trilho password`
 }
 
-export async function usersCreate(input: Input, { office, shared }: Reach): Promise<Output> {
+export async function usersCreate(input: Input, reach: Reach): Promise<Output> {
   const email = requiredOption(input, 'email')
   const role = newRole(input)
-  const partner_id = isOperatorRole(role) ? null : (await findPartner(shared, option(input, 'partner'))).id
+  const partner_id = isOperatorRole(role)
+    ? null
+    : (await findPartner(reach.shared, option(input, 'partner'))).id
   const details = { email, name: option(input, 'name') ?? email, partner_id, role }
-  const acted = await act(office, await actorOf(input, shared), { name: 'create_user', details })
-  return actOutput(acted, shownOnce)
+  return actFromShell(input, reach, { name: 'create_user', details }, shownOnce)
 }
 
 export async function usersList(_: Input, { shared }: Reach): Promise<Output> {
@@ -83,35 +82,31 @@ export async function usersList(_: Input, { shared }: Reach): Promise<Output> {
   return { json: { data }, text: table(rows) }
 }
 
-export async function usersSetRole(input: Input, { office, shared }: Reach): Promise<Output> {
+export async function usersSetRole(input: Input, reach: Reach): Promise<Output> {
   const role = roleFrom(requiredOption(input, 'role'), roles)
   const details = { email: argument(input, 0, 'EMAIL'), role }
-  const acted = await act(office, await actorOf(input, shared), { name: 'set_role', details })
-  return actOutput(acted, ({ user }) => ({
+  return actFromShell(input, reach, { name: 'set_role', details }, ({ user }) => ({
     json: describeUser(user),
     text: `${user.email} is ${role} now.\n`,
   }))
 }
 
-export async function usersResetPassword(input: Input, { office, shared }: Reach): Promise<Output> {
+export async function usersResetPassword(input: Input, reach: Reach): Promise<Output> {
   const details = { email: argument(input, 0, 'EMAIL') }
-  const acted = await act(office, await actorOf(input, shared), { name: 'reset_password', details })
-  return actOutput(acted, shownOnce)
+  return actFromShell(input, reach, { name: 'reset_password', details }, shownOnce)
 }
 
-export async function usersResetFactor(input: Input, { office, shared }: Reach): Promise<Output> {
+export async function usersResetFactor(input: Input, reach: Reach): Promise<Output> {
   const details = { email: argument(input, 0, 'EMAIL') }
-  const acted = await act(office, await actorOf(input, shared), { name: 'reset_factor', details })
-  return actOutput(acted, ({ user }) => ({
+  return actFromShell(input, reach, { name: 'reset_factor', details }, ({ user }) => ({
     json: { ...describeUser(user), second_factor: false },
     text: `${user.email} signs in with the password alone now. A new second factor is added with: trilho factor enroll\n`,
   }))
 }
 
-export async function usersRemove(input: Input, { office, shared }: Reach): Promise<Output> {
+export async function usersRemove(input: Input, reach: Reach): Promise<Output> {
   const details = { email: argument(input, 0, 'EMAIL') }
-  const acted = await act(office, await actorOf(input, shared), { name: 'remove_user', details })
-  return actOutput(acted, ({ user }) => ({
+  return actFromShell(input, reach, { name: 'remove_user', details }, ({ user }) => ({
     json: { id: user.id, removed: true },
     text: `${user.email} is removed, and signed out everywhere.\n`,
   }))

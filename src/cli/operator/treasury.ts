@@ -1,4 +1,3 @@
-import { act } from '../../control/operator/act.ts'
 import { valuedPositions } from '../../control/operator/treasury.ts'
 import { type Asset, assetNames, parseMoney } from '../../core/money.ts'
 import { accruedFees } from '../../money/treasury/store.ts'
@@ -15,8 +14,7 @@ import {
   table,
   usage,
 } from '../command.ts'
-import { actOutput } from './act-output.ts'
-import { actorOf } from './actor.ts'
+import { actFromShell } from './act-output.ts'
 import { actOnMoney, plainText } from './open-orders.ts'
 
 export async function treasuryShow(input: Input, { worlds }: Reach): Promise<Output> {
@@ -24,20 +22,17 @@ export async function treasuryShow(input: Input, { worlds }: Reach): Promise<Out
   return { json: { data }, text: table(data) }
 }
 
-export async function treasurySetLimits(input: Input, { office, shared }: Reach): Promise<Output> {
+export async function treasurySetLimits(input: Input, reach: Reach): Promise<Output> {
   const asset = assetOf(argument(input, 0, 'The asset'))
   const [lowest, highest] = [boundOf(input, 'lowest'), boundOf(input, 'highest')]
   if (lowest === undefined && highest === undefined) usage('Say at least one of --lowest, --highest.')
-  const acted = await act(office, await actorOf(input, shared), {
-    name: 'set_treasury_limits',
-    environment: 'production',
-    details: {
-      asset,
-      ...(lowest === undefined ? {} : { lowest }),
-      ...(highest === undefined ? {} : { highest }),
-    },
-  })
-  return actOutput(acted, (limit) => ({ json: limit, text: table([limit]) }))
+  const details = {
+    asset,
+    ...(lowest === undefined ? {} : { lowest }),
+    ...(highest === undefined ? {} : { highest }),
+  }
+  const action = { name: 'set_treasury_limits', environment: 'production', details } as const
+  return actFromShell(input, reach, action, (limit) => ({ json: limit, text: table([limit]) }))
 }
 
 export async function partnersFees(input: Input, { shared, worlds }: Reach): Promise<Output> {

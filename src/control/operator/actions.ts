@@ -1,5 +1,7 @@
 import { refuse } from '../../core/errors.ts'
 import { type Asset, money } from '../../core/money.ts'
+import type { Command } from '../../ledger/command.ts'
+import type { Referenced } from '../../ledger/once.ts'
 import { debit, reverseCredit } from '../../money/adjustments/adjustments.ts'
 import { operatorCredit } from '../../money/deposits/deposits.ts'
 import { depositById } from '../../money/deposits/store.ts'
@@ -70,61 +72,54 @@ export type Done = {
   readonly status?: string
 }
 
+export type DetailsOf<Name extends MoneyActionName> = Extract<MoneyAction, { name: Name }>['details']
+
+type MoneyAct<Name extends MoneyActionName> = {
+  readonly kind: 'money'
+  perform(world: World, details: DetailsOf<Name>, by: Resolver): Promise<Done>
+}
+
+export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } = {
+  credit: {
+    kind: 'money',
+    perform: (world, { asset, amount, ...order }) =>
+      book(world, operatorCredit(world, { ...order, money: money(asset, BigInt(amount)) }), 'credited'),
+  },
+  debit: {
+    kind: 'money',
+    perform: (world, { asset, amount, ...order }) =>
+      book(world, debit(world, { ...order, money: money(asset, BigInt(amount)) }), 'debited'),
+  },
+  reverse_credit: {
+    kind: 'money',
+    async perform(world, { deposit_id, reason, reference }) {
+      const deposit = await depositById(world.db, deposit_id)
+      if (!deposit)
+        refuse('deposit_not_found', { message: `No deposit ${deposit_id} in ${world.environment}.` })
+      const reversal = reverseCredit(world, { deposit, reason, reference })
+      return book(world, reversal, `reverses ${deposit_id}`, 'booked')
+    },
+  },
+  resolve_payout: { kind: 'money', perform: resolvePayout },
+  resolve_transfer: { kind: 'money', perform: resolveTransfer },
+  pay_fees: {
+    kind: 'money',
+    async perform(world, { asset, amount, ...order }) {
+      // Include the fees of trades that were not folded into the sums yet.
+      await foldTrades(world.db)
+      return book(world, payFees(world, { ...order, money: money(asset, BigInt(amount)) }), 'paid')
+    },
+  },
+}
+
+async function book(world: World, command: Command<Referenced>, done: string, before = done): Promise<Done> {
+  const { id, replayed } = await world.commit(command)
+  return { id, text: replayed ? `had been ${before} before under this reference` : done }
+}
+
 /** The actor at a shell in the sandbox, where no sign-in and no proposal is needed. */
 const fromShell: Resolver = { operator: 'shell', proposal_id: null }
 
-export type DetailsOf<Name extends MoneyActionName> = Extract<MoneyAction, { name: Name }>['details']
-
-export function perform(world: World, action: MoneyAction, actor: Resolver = fromShell): Promise<Done> {
-  switch (action.name) {
-    case 'credit':
-      return credit(world, action.details)
-    case 'debit':
-      return debitCustomer(world, action.details)
-    case 'reverse_credit':
-      return reverse(world, action.details)
-    case 'resolve_payout':
-      return resolvePayout(world, action.details, actor)
-    case 'resolve_transfer':
-      return resolveTransfer(world, action.details, actor)
-    case 'pay_fees':
-      return payPartnerFees(world, action.details)
-  }
-}
-
-async function credit(world: World, { asset, amount, ...order }: DetailsOf<'credit'>): Promise<Done> {
-  const { id, replayed } = await world.commit(
-    operatorCredit(world, { ...order, money: money(asset, BigInt(amount)) }),
-  )
-  return { id, text: replayed ? 'had been credited before under this reference' : 'credited' }
-}
-
-async function debitCustomer(world: World, { asset, amount, ...order }: DetailsOf<'debit'>): Promise<Done> {
-  const { id, replayed } = await world.commit(debit(world, { ...order, money: money(asset, BigInt(amount)) }))
-  return { id, text: replayed ? 'had been debited before under this reference' : 'debited' }
-}
-
-async function reverse(
-  world: World,
-  { deposit_id, reason, reference }: DetailsOf<'reverse_credit'>,
-): Promise<Done> {
-  const deposit = await depositById(world.db, deposit_id)
-  if (!deposit) refuse('deposit_not_found', { message: `No deposit ${deposit_id} in ${world.environment}.` })
-  const { id, replayed } = await world.commit(reverseCredit(world, { deposit, reason, reference }))
-  return {
-    id,
-    text: replayed ? 'had been booked before under this reference' : `reverses ${deposit_id}`,
-  }
-}
-
-async function payPartnerFees(
-  world: World,
-  { asset, amount, ...order }: DetailsOf<'pay_fees'>,
-): Promise<Done> {
-  // Include the fees of trades that were not folded into the sums yet.
-  await foldTrades(world.db)
-  const { id, replayed } = await world.commit(
-    payFees(world, { ...order, money: money(asset, BigInt(amount)) }),
-  )
-  return { id, text: replayed ? 'had been paid before under this reference' : 'paid' }
+export async function perform(world: World, { name, details }: MoneyAction, by = fromShell): Promise<Done> {
+  return moneyActs[name].perform(world, details as never, by)
 }

@@ -10,8 +10,8 @@ import { allowThirdParties, blockCustomer } from '../../parties/customers/custom
 import { type Customer, customerById } from '../../parties/customers/store.ts'
 import {
   createKey,
+  describeKey,
   type NewKey,
-  renderKey,
   revokeKey,
   rotateKey,
   type ShownKey,
@@ -30,31 +30,30 @@ import type { World } from '../../world.ts'
  * An act of an operator that moves no money: how it is performed (by a rule of its slice), and what the log says
  * about it. Everything runs in one transaction, to which `world` and `shared` belong.
  */
-export type Change<Where, Details, Result> = {
+export type Change<ProposalStore, Details, Result> = {
   /** The id of the changed object; taken from the result if the act creates the object. */
   object(details: Details, result: Result): string
   /**
    * The state that the log line shows before and after the act: no secrets, no documents. Null if the object does not
    * exist yet.
    */
-  readState(where: Where, details: Details): Promise<unknown>
-  /** Replaces the second `readState` for an object that has no id before the act. */
-  made?(result: Result, where: Where): unknown
-  perform(where: Where, details: Details, by: string): Promise<Result>
+  readState(where: ProposalStore, details: Details): Promise<unknown>
+  /** Replaces the second `look`, if the result holds the new state. */
+  made?(result: Result, where: ProposalStore): unknown
+  perform(where: ProposalStore, details: Details, by: string): Promise<Result>
 }
 
-const inWorld = <Details, Result>(change: Change<World, Details, Result>) => change
-const inShared = <Details, Result>(change: Change<Shared, Details, Result>) => change
+const inWorld = <Details, Result>(change: Change<World, Details, Result>) =>
+  ({ kind: 'world', ...change }) as const
+const inShared = <Details, Result>(change: Change<Shared, Details, Result>) =>
+  ({ kind: 'shared', ...change }) as const
 
 type OfKey = { readonly key_id: string }
 type OfCustomer = { readonly customer_id: string }
 
 export async function readKeyState(world: World, { key_id }: OfKey): Promise<object | null> {
-  const key = (await listKeys(world.db, { id: key_id }))[0]
-  if (!key) return null
-  const { per_minute, per_day, endpoint_per_minute, lookup_per_minute } = key
-  const { last_used_at, last_used_address, ...shown } = renderKey(key, world.environment)
-  return { ...shown, per_minute, per_day, endpoint_per_minute, lookup_per_minute }
+  const [key] = await listKeys(world.db, { id: key_id })
+  return key ? describeKey(key, world.environment) : null
 }
 
 async function readCustomerState(world: World, { customer_id }: OfCustomer): Promise<unknown> {
@@ -73,17 +72,19 @@ export const worldChanges = {
   create_key: inWorld<NewKey, ShownKey>({
     object: (_, { key }) => key.id,
     readState: async () => null,
-    made: ({ key }, world) => readKeyState(world, { key_id: key.id }),
+    made: ({ key }, { environment }) => describeKey(key, environment),
     perform: createKey,
   }),
   rotate_key: inWorld<OfKey & { readonly grace_seconds: number }, ShownKey>({
     object: ({ key_id }) => key_id,
     readState: readKeyState,
+    made: ({ key }, { environment }) => describeKey(key, environment),
     perform: (world, { key_id, grace_seconds }) => rotateKey(world, key_id, grace_seconds),
   }),
   revoke_key: inWorld<OfKey, ListedKey>({
     object: ({ key_id }) => key_id,
     readState: readKeyState,
+    made: (key, { environment }) => describeKey(key, environment),
     perform: (world, { key_id }) => revokeKey(world, key_id),
   }),
   set_key_limits: inWorld<OfKey & { readonly limits: Partial<CustomLimits> }, ApiKey>({
@@ -184,10 +185,3 @@ export const sharedChanges = {
     },
   }),
 }
-
-export type WorldChangeName = keyof typeof worldChanges
-export type SharedChangeName = keyof typeof sharedChanges
-
-type Changes = typeof worldChanges & typeof sharedChanges
-export type ChangeDetails<Name extends keyof Changes> = Parameters<Changes[Name]['perform']>[1]
-export type ChangeResult<Name extends keyof Changes> = Awaited<ReturnType<Changes[Name]['perform']>>

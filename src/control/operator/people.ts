@@ -30,7 +30,8 @@ type OfPerson = { readonly email: string }
 /** `fresh`: a password that `passwordFor` made and hashed before the transaction began. */
 type WithFresh = Shared & { readonly fresh?: FreshPassword | undefined }
 
-const change = <Details, Result>(one: Change<WithFresh, Details, Result>) => one
+const change = <Details, Result>(one: Change<WithFresh, Details, Result>) =>
+  ({ kind: 'person', ...one }) as const
 
 /** Undefined if the act sets no password. */
 export const passwordFor = async (name: PeopleChangeName): Promise<FreshPassword | undefined> =>
@@ -74,12 +75,7 @@ export const peopleChanges = {
 }
 
 export type PeopleChangeName = keyof typeof peopleChanges
-export type PeopleDetails<Name extends PeopleChangeName> = Parameters<
-  (typeof peopleChanges)[Name]['perform']
->[1]
-export type PeopleResult<Name extends PeopleChangeName> = Awaited<
-  ReturnType<(typeof peopleChanges)[Name]['perform']>
->
+type PeopleDetails<Name extends PeopleChangeName> = Parameters<(typeof peopleChanges)[Name]['perform']>[1]
 export type PeopleAction = {
   [Name in PeopleChangeName]: { readonly name: Name; readonly details: PeopleDetails<Name> }
 }[PeopleChangeName]
@@ -136,15 +132,16 @@ const hasOwner = async (db: Db, partner_id: string): Promise<boolean> =>
   (await lockHighest(db, partner_id)).length > 0
 
 /**
- * The operator's present role. Between the sign-in and the act the operator may have waited at a prompt or for a
+ * The operator's present role, looked up in `operators`, who are all of them. Between the sign-in and the act the operator may have waited at a prompt or for a
  * lock; an operator whose session or role has ended meanwhile is refused.
  */
 export async function standingOf(
   db: Db,
   actor: OperatorActor | ShellActor,
+  operators: readonly User[],
 ): Promise<OperatorActor | ShellActor> {
   if (actor.kind === 'shell') return actor
-  const user = (await selectOperators(db)).find(({ id }) => id === actor.user_id)
+  const user = operators.find(({ id }) => id === actor.user_id)
   const { session_id } = actor
   const signed_in = session_id === undefined || (await liveSessionIds(db, [session_id])).has(session_id)
   if (!user || !signed_in)
@@ -171,8 +168,11 @@ export async function assertMayStill(
   })
 }
 
-export async function countOperators({ db }: Pick<Shared, 'db'>): Promise<Operators> {
-  const roles = (await selectOperators(db)).map(personRoleOf)
+export const countOperators = async ({ db }: Pick<Shared, 'db'>): Promise<Operators> =>
+  countsOf(await selectOperators(db))
+
+export function countsOf(operators: readonly User[]): Operators {
+  const roles = operators.map(personRoleOf)
   return {
     all: roles.length,
     deciding: roles.filter((role) => role !== 'reader').length,

@@ -2,7 +2,7 @@ import { refuse } from '../../core/errors.ts'
 import type { IdKind } from '../../core/ids.ts'
 import { takeStep } from '../../db/chore.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
-import { type Command, writeTo } from '../../ledger/command.ts'
+import { writeTo } from '../../ledger/command.ts'
 import { reversalOf } from '../../money/adjustments/store.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { transferById } from '../../money/onchain/store.ts'
@@ -17,8 +17,9 @@ import {
   type Pen,
   rowDigest,
 } from '../../records/acts/line.ts'
-import { headRef, note, noteHeld } from '../../records/acts/log.ts'
+import { note } from '../../records/acts/log.ts'
 import { linesAbout } from '../../records/acts/store.ts'
+import { type ActLine, openActWorld } from '../../records/acts/with-line.ts'
 import { holdResource, releaseHold } from '../../records/desk/holds.ts'
 import { recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
@@ -45,12 +46,6 @@ export type ProposalStore = { readonly db: Pool; newId(kind: IdKind): string }
 /** A pen for a signed-in operator, to write lines of the act log. */
 export type OperatorPen = Pen & { readonly actor: Extract<LogActor, { kind: 'operator' }> }
 
-/**
- * The result of a command with its log line. The line is part of the result because a batch that lost a race is
- * decided again.
- */
-export type WithLine<Result> = { readonly result: Result; readonly noted: Noted | undefined }
-
 export type DecidedProposal = { readonly proposal: Proposal; readonly line: Noted | undefined }
 
 /**
@@ -66,7 +61,12 @@ export function propose(
 ): Promise<Required<DecidedProposal>> {
   return transaction(world.db, async (tx) => {
     const order = await withHash(tx, action)
-    const proposal = await insertProposal(tx, { ...rowOf(world, order), proposed_by: pen.actor.email })
+    const proposal = await insertProposal(tx, {
+      id: world.newId('proposal'),
+      action: order.name,
+      details: order.details,
+      proposed_by: pen.actor.email,
+    })
     if (action.name === 'reverse_credit') await assertNotReversed(tx, action.details.deposit_id)
     const held = resourceOf(action)
     if (held) await holdResource(tx, held, proposal.id)
@@ -90,15 +90,14 @@ export async function proposeIn(
   action: Proposable,
   pen: OperatorPen,
 ): Promise<Required<DecidedProposal>> {
-  const proposal = await insertProposal(tx, { ...rowOf(where, action), proposed_by: pen.actor.email })
+  const proposal = await insertProposal(tx, {
+    id: where.newId('proposal'),
+    action: action.name,
+    details: action.details,
+    proposed_by: pen.actor.email,
+  })
   return { proposal, line: await note(tx, pen, entryOf('propose', proposal)) }
 }
-
-const rowOf = (where: ProposalStore, { name, details }: Proposable) => ({
-  id: where.newId('proposal'),
-  action: name,
-  details,
-})
 
 /** The digest of an expired proposal is that of the open one: expiry follows from the clock and needs no line. */
 export function proposalDigest(proposal: Proposal): string {
@@ -172,32 +171,25 @@ function resourceOf({ name, details }: MoneyAction): string | undefined {
  * out.
  */
 export async function approve(world: World, id: string, pen: OperatorPen): Promise<DecidedProposal> {
-  const before = await findApprovable(world, id, pen)
+  const before = await findProposal(world, id, pen)
   if (before.ended === 'done') return { proposal: before, line: undefined }
+  assertApprovable(before, pen.actor.email)
   await assertVouchedFor(world.db, pen, before)
-  let line: Noted | undefined
-  const approving: World = {
-    ...world,
-    async commit(command) {
-      const { result, noted } = await world.commit(underApproval(command, id, pen))
-      line ??= noted
-      return result
-    },
-  }
+  const opened = openActWorld(world, approvalOf(id, pen))
   const action = { name: before.action, details: before.details } as MoneyAction
   const { email } = pen.actor
-  const done = await perform(approving, action, { operator: email, proposal_id: id }).catch(
+  const done = await perform(opened.here, action, { operator: email, proposal_id: id }).catch(
     async (error: unknown) => {
       if (error instanceof SupersededResolution) await supersede(world, id, pen, error)
       throw error
     },
   )
   const ending = { end: 'done', by: email, reason: null, resource_id: done.id } as const
-  const step = line || before.approved_by !== null ? 'complete' : 'approve'
-  const ended = await endProposal(world, id, ending, { step, pen })
+  const step = opened.line || before.approved_by !== null ? 'complete' : 'approve'
+  const ended = await transaction(world.db, (tx) => endIn(tx, id, ending, { step, pen }))
   const proposal = ended?.proposal ?? (await findProposal(world, id, pen))
   if (proposal.ended !== 'done') alreadyEnded(proposal)
-  return { proposal, line: line ?? ended?.line }
+  return { proposal, line: opened.line ?? ended?.line }
 }
 
 /**
@@ -226,13 +218,6 @@ async function supersede(
     return endIn(tx, id, ending, { step: 'supersede', pen })
   })
   return alreadyEnded(ended?.proposal ?? (await findProposal(world, id, pen)))
-}
-
-/** Returns the proposal if this operator may approve it, or if it is done already. */
-export async function findApprovable(where: ProposalStore, id: string, pen: OperatorPen): Promise<Proposal> {
-  const proposal = await findProposal(where, id, pen)
-  if (proposal.ended !== 'done') assertApprovable(proposal, pen.actor.email)
-  return proposal
 }
 
 export function assertApprovable(proposal: Proposal, by: string): void {
@@ -285,31 +270,25 @@ export const asProposed = (proposal: Proposal): Proposal => ({
   ended_at: null,
 })
 
-function underApproval<Result>(
-  command: Command<Result>,
-  id: string,
-  pen: OperatorPen,
-): Command<WithLine<Result>> {
-  const { locks } = command
-  const approved_by = pen.actor.email
+/** The approval is written with the money; while the proposal's row is locked, no other end can come first. */
+function approvalOf(id: string, pen: OperatorPen): ActLine {
   return {
-    ...command,
-    locks: { ...locks, rows: [...(locks.rows ?? []), { source: proposalRows, id }, headRef] },
-    decide(held) {
+    pen,
+    rows: [{ source: proposalRows, id }],
+    check(held) {
       const proposal = held.row(proposalRows, id) ?? refuse('service_unavailable')
       if (proposal.ended !== null && proposal.ended !== 'done') alreadyEnded(proposal)
       if (proposal.approved_by === null && proposal.expires_at <= held.now) expired(proposal)
-      const { result, ...decision } = command.decide(held)
+    },
+    lineOf({ movements = [] }, held) {
+      const proposal = held.row(proposalRows, id)!
       // A step without movements does not carry out the order yet: if the next step is refused, the proposal must
       // stay open.
-      if (proposal.approved_by !== null || !decision.movements?.length)
-        return { ...decision, result: { result, noted: undefined } }
-      const approval = { id, approved_by, approved_at: held.now }
-      const { noted, writes } = noteHeld(held, pen, entryOf('approve', { ...proposal, ...approval }))
+      if (proposal.approved_by !== null || movements.length === 0) return undefined
+      const approval = { id, approved_by: pen.actor.email, approved_at: held.now }
       return {
-        ...decision,
-        writes: [...(decision.writes ?? []), writeTo(approveProposals, approval), ...writes],
-        result: { result, noted },
+        entry: entryOf('approve', { ...proposal, ...approval }),
+        writes: [writeTo(approveProposals, approval)],
       }
     },
   }
@@ -370,25 +349,14 @@ async function endBefore(
   ending: ProposalEnding,
   writing: Writing,
 ): Promise<DecidedProposal> {
-  return (
-    (await endProposal(where, id, ending, writing)) ??
-    alreadyEnded(await findProposal(where, id, writing.pen))
-  )
+  const ended = await transaction(where.db, (tx) => endIn(tx, id, ending, writing))
+  return ended ?? alreadyEnded(await findProposal(where, id, writing.pen))
 }
 
 /**
- * Every end of a proposal goes through `endIn`, which also releases the proposal's hold. Undefined: the row's state
- * does not allow this end, because another end came first.
+ * Every end of a proposal goes through here. It also releases the proposal's hold. Undefined: the row's state does not
+ * allow this end, because another end came first.
  */
-function endProposal(
-  where: ProposalStore,
-  id: string,
-  ending: ProposalEnding,
-  writing: Writing,
-): Promise<DecidedProposal | undefined> {
-  return transaction(where.db, (tx) => endIn(tx, id, ending, writing))
-}
-
 export async function endIn(
   tx: Db,
   id: string,

@@ -5,14 +5,15 @@ import type { Environment } from '../../core/environment.ts'
 import { Refusal } from '../../core/errors.ts'
 import { isUniqueViolation } from '../../db/failure.ts'
 import { poolOf, transaction } from '../../db/pool.ts'
-import { type Command, writeTo } from '../../ledger/command.ts'
+import { writeTo } from '../../ledger/command.ts'
 import type { Shared } from '../../parties/partners/partners.ts'
 import { assertStanding } from '../../parties/team/people.ts'
-import type { ActEntry, Pen } from '../../records/acts/line.ts'
-import { headRef, note, noteHeld } from '../../records/acts/log.ts'
+import type { ActEntry } from '../../records/acts/line.ts'
+import { note } from '../../records/acts/log.ts'
 import { lockActsOn } from '../../records/acts/store.ts'
+import { openActWorld } from '../../records/acts/with-line.ts'
 import type { World } from '../../world.ts'
-import { formById, insertForm, insertForms, type Form as NewForm } from './store.ts'
+import { formById, insertForm, insertForms } from './store.ts'
 
 /** The result of an act, and its entry for the act log. */
 type Done<Result> = { readonly result: Result; readonly entry: ActEntry }
@@ -99,47 +100,19 @@ export async function actWithMoney<E extends Environment, Result>(
   // The session may have ended while the body was arriving.
   await assertStanding(sharedOf(office, actor).db, actor)
   await assertNew()
-  let noted = false
-  const commit: World['commit'] = async (command) => {
-    if (noted) return world.commit(command)
-    const form = form_id === undefined ? undefined : { user_id: actor.user_id, id: form_id }
-    let changed = false
-    const result = await world.commit(
-      underLine(command, pen, { entry, form, onDecided: (now) => (changed = now) }),
-    )
-    noted = changed
-    return result
-  }
-  return work({ ...world, commit }).catch(async (error: unknown) => {
+  const { here } = openActWorld(world, {
+    pen,
+    lineOf({ movements = [], writes = [] }) {
+      if (movements.length + writes.length === 0) return undefined
+      const object_id = entry.object_id ?? movements[0]?.cause_id ?? null
+      const is_form = form_id !== undefined && object_id !== null
+      const form = is_form ? [writeTo(insertForms, { user_id: actor.user_id, id: form_id, object_id })] : []
+      return { entry: { ...entry, object_id }, writes: form }
+    },
+  })
+  return work(here).catch(async (error: unknown) => {
     // Of two concurrent copies of a form the second is rolled back as a whole.
     if (isUniqueViolation(error, 'forms_pkey')) await assertNew()
     throw error
   })
-}
-
-function underLine<Made>(
-  command: Command<Made>,
-  pen: Pen,
-  {
-    entry,
-    form,
-    onDecided,
-  }: { entry: ActEntry; form: Omit<NewForm, 'object_id'> | undefined; onDecided(changed: boolean): void },
-): Command<Made> {
-  const { locks } = command
-  return {
-    ...command,
-    locks: { ...locks, rows: [...(locks.rows ?? []), headRef] },
-    decide(held) {
-      const decision = command.decide(held)
-      const { movements = [], writes = [] } = decision
-      const changed = movements.length + writes.length > 0
-      onDecided(changed)
-      if (!changed) return decision
-      const object_id = entry.object_id ?? movements[0]?.cause_id ?? null
-      const line = noteHeld(held, pen, { ...entry, object_id })
-      const kept = form && object_id !== null ? [writeTo(insertForms, { ...form, object_id })] : []
-      return { ...decision, writes: [...writes, ...line.writes, ...kept] }
-    },
-  }
 }

@@ -56,6 +56,13 @@ export const renderKey = (key: ListedKey, environment: Environment) => ({
   last_used_address: key.last_used_address,
 })
 
+/** A key as the act log shows it: with its own limits, and without its last use, which is no act. */
+export function describeKey(key: ListedKey, environment: Environment) {
+  const { per_minute, per_day, endpoint_per_minute, lookup_per_minute } = key
+  const { last_used_at, last_used_address, ...shown } = renderKey(key, environment)
+  return { ...shown, per_minute, per_day, endpoint_per_minute, lookup_per_minute }
+}
+
 /** A key of another partner or environment counts as not found. */
 export const findKey = (world: World, where: OwnedId): Promise<ListedKey> =>
   findOwned('key', where, async () => (await listKeys(world.db, { id: where.id }))[0])
@@ -83,7 +90,7 @@ export async function createKey(world: World, wanted: NewKey): Promise<ShownKey>
     refuse('invalid_request', { param: 'expires_at', message: 'expires_at must be in the future.' })
   const value = newKeyValue(world.environment)
   const key = await transaction(world.db, async (tx) => {
-    const { id } = await insertKey(tx, {
+    const row = await insertKey(tx, {
       id: world.newId('key'),
       partner_id: wanted.partner_id,
       name: wanted.name,
@@ -92,8 +99,9 @@ export async function createKey(world: World, wanted: NewKey): Promise<ShownKey>
       expires_at: wanted.expires_at ?? null,
       made_for: wanted.made_for ?? null,
     })
-    await insertValue(tx, { api_key_id: id, hash: hashKeyValue(value), last_four: lastFour(value) })
-    const key = (await listKeys(tx, { id }))[0]!
+    const last_four = lastFour(value)
+    await insertValue(tx, { api_key_id: row.id, hash: hashKeyValue(value), last_four })
+    const key = { ...row, last_four, last_used_at: null, last_used_address: null }
     await recordEvent(tx, world, {
       partner_id: key.partner_id,
       type: 'api_key.created',
@@ -114,8 +122,7 @@ export async function revokeKey(world: World, id: string): Promise<ListedKey> {
   const key = await transaction(world.db, async (tx) => {
     const before = await lockKeyAlone(tx, id)
     if (!before) return undefined
-    await markRevoked(tx, id)
-    const after = (await listKeys(tx, { id }))[0]!
+    const after = { ...before, ...(await markRevoked(tx, id)) }
     if (!before.revoked_at) {
       await recordEvent(tx, world, {
         partner_id: after.partner_id,
@@ -142,8 +149,9 @@ export async function rotateKey(world: World, id: string, grace_seconds: number)
         message: 'Nobody has the value of the playground’s key, so there is nothing to rotate.',
       })
     await endValues(tx, id, grace_seconds)
-    await insertValue(tx, { api_key_id: id, hash: hashKeyValue(value), last_four: lastFour(value) })
-    const after = (await listKeys(tx, { id }))[0]!
+    const last_four = lastFour(value)
+    await insertValue(tx, { api_key_id: id, hash: hashKeyValue(value), last_four })
+    const after = { ...before, last_four }
     await recordEvent(tx, world, {
       partner_id: after.partner_id,
       type: 'api_key.rotated',
@@ -163,15 +171,15 @@ export async function rotateKey(world: World, id: string, grace_seconds: number)
 export async function changeKey(world: World, id: string, change: KeyChange): Promise<ListedKey> {
   checkAllowlist(change.ip_allowlist ?? [])
   const key = await transaction(world.db, async (tx) => {
-    assertUnrevoked(world, id, await lockKeyAlone(tx, id))
-    await updateKey(tx, id, change)
-    return (await listKeys(tx, { id }))[0]!
+    const before = await lockKeyAlone(tx, id)
+    assertUnrevoked(world, id, before)
+    return { ...before, ...(await updateKey(tx, id, change)) }
   })
   await sendHint(world.db, 'api_key_changed', id)
   return key
 }
 
-function assertUnrevoked(world: World, id: string, key: ApiKey | undefined): asserts key is ApiKey {
+function assertUnrevoked(world: World, id: string, key: ListedKey | undefined): asserts key is ListedKey {
   if (!key) throw new Error(`No key ${id} in ${world.environment}.`)
   if (key.revoked_at) refuse('already_final', { message: `Key ${id} is revoked; create a new one.` })
 }

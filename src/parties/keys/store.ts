@@ -149,12 +149,11 @@ export async function valuesInGrace(db: Db, keys: readonly string[]): Promise<Ol
   return rows
 }
 
-/** Waits for running operations under the key, longer than a request would. */
-export async function lockKeyAlone(db: Db, id: string): Promise<ApiKey | undefined> {
+/** Waits for running operations under the key, longer than a request would. Then reads the key as they left it. */
+export async function lockKeyAlone(db: Db, id: string): Promise<ListedKey | undefined> {
   await db.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")
   await db.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [id])
-  const { rows } = await db.query(`SELECT ${columnsOf('api_keys')} FROM api_keys WHERE id = $1`, [id])
-  return rows[0]
+  return (await listKeys(db, { id }))[0]
 }
 
 export async function markRevoked(db: Db, id: string): Promise<ApiKey> {
@@ -184,11 +183,13 @@ export async function endValues(db: Db, api_key_id: string, grace_seconds: numbe
 
 export type KeyChange = { readonly name?: string; readonly ip_allowlist?: readonly string[] }
 
-export async function updateKey(db: Db, id: string, { name, ip_allowlist }: KeyChange): Promise<void> {
-  await db.query(
-    'UPDATE api_keys SET name = coalesce($2, name), ip_allowlist = coalesce($3, ip_allowlist) WHERE id = $1',
+export async function updateKey(db: Db, id: string, { name, ip_allowlist }: KeyChange): Promise<ApiKey> {
+  const { rows } = await db.query(
+    `UPDATE api_keys SET name = coalesce($2, name), ip_allowlist = coalesce($3, ip_allowlist)
+     WHERE id = $1 RETURNING ${columnsOf('api_keys')}`,
     [id, name ?? null, ip_allowlist ?? null],
   )
+  return rows[0]
 }
 
 /** Absent fields stay unchanged; null removes the key's own limit. */

@@ -91,14 +91,13 @@ export function lineAfter(head: Head, pen: Pen, entry: ActEntry, at: Date): LogL
 }
 
 /** The origin goes into `after`, which the hash covers: a new hashed field would be unreadable to an older version. */
-const withOrigin = (after: unknown, actor: LogActor): unknown => {
-  const origin = originOf(actor)
-  return origin ? { ...(after as object | null), origin } : after
-}
-
-function originOf(actor: LogActor): object | undefined {
-  if (actor.kind === 'person') return { partner_id: actor.partner_id, address: actor.address }
-  return actor.kind === 'operator' && actor.address !== undefined ? { address: actor.address } : undefined
+function withOrigin(after: unknown, actor: LogActor): unknown {
+  const was = after as object | null
+  if (actor.kind === 'person')
+    return { ...was, origin: { partner_id: actor.partner_id, address: actor.address } }
+  if (actor.kind === 'operator' && actor.address !== undefined)
+    return { ...was, origin: { address: actor.address } }
+  return after
 }
 
 /** Only a holder of the key can compute the hash. It covers the place, so a line of one log is invalid in another. */

@@ -3,15 +3,7 @@ import type { Sealer } from '../../core/seal.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
 import { type StoragePlace, sealInForce } from '../../db/sealing.ts'
 import { type Held, type Write, writeTo } from '../../ledger/command.ts'
-import {
-  type ActEntry,
-  type LogActor,
-  type LogLine,
-  lineAfter,
-  logPlaces,
-  type Noted,
-  type Pen,
-} from './line.ts'
+import { type ActEntry, type LogActor, lineAfter, logPlaces, type Noted, type Pen } from './line.ts'
 import {
   actsKeyOf,
   addLine,
@@ -130,14 +122,12 @@ function freeHead({ place }: Pen, head: HeldHead | undefined): HeldHead {
   return head
 }
 
-const notedOf = (pen: Pen, { seq, hash }: LogLine): Noted => ({ place: pen.place, seq, hash })
-
 /** Call last in a transaction that moves no money. */
 export async function note(tx: Db, pen: Pen, entry: ActEntry): Promise<Noted> {
   const { head, now } = await lockHead(tx)
   const line = lineAfter(freeHead(pen, head), pen, entry, now)
   await addLine(tx, line)
-  return notedOf(pen, line)
+  return { place: pen.place, seq: line.seq, hash: line.hash }
 }
 
 /** The row that a money command locks to write a line. */
@@ -147,6 +137,7 @@ export const headRef = { source: headRows, id: HEAD }
 export function noteHeld(held: Held, pen: Pen, entry: ActEntry): { noted: Noted; writes: Write[] } {
   const head = freeHead(pen, held.row(headRows, HEAD))
   const line = lineAfter(head, pen, entry, held.now)
-  const writes = [writeTo(insertActs, line), writeTo(moveHead, { id: HEAD, seq: line.seq, hash: line.hash })]
-  return { noted: notedOf(pen, line), writes }
+  const { seq, hash } = line
+  const writes = [writeTo(insertActs, line), writeTo(moveHead, { id: HEAD, seq, hash })]
+  return { noted: { place: pen.place, seq, hash }, writes }
 }

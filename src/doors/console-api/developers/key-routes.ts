@@ -1,4 +1,4 @@
-import { readKeyState } from '../../../control/operator/changes.ts'
+import type { PersonActor } from '../../../core/actor.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { cidrContains, parseCidr } from '../../../http/ip.ts'
 import { filterOf, pageOf, parseTime } from '../../../http/page.ts'
@@ -10,6 +10,7 @@ import {
   assertFreeName,
   changeKey,
   createKey,
+  describeKey,
   findKey,
   isOfPlayground,
   renderKey,
@@ -127,9 +128,8 @@ const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
           partner_id: actor.partner_id,
           ...(expires_at === undefined ? {} : { expires_at: parseTime(expires_at, 'expires_at') }),
         })
-        const { id } = result.key
-        const after = await readKeyState(here, { key_id: id })
-        return { result, entry: { action: 'create_key', object_id: id, before: null, after } }
+        const after = describeKey(result.key, here.environment)
+        return { result, entry: { action: 'create_key', object_id: result.key.id, before: null, after } }
       },
       { form_id },
     )
@@ -144,10 +144,9 @@ const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
       actor,
       world,
       async (here) => {
-        await findKey(here, { id: key_id, partner_id: actor.partner_id })
-        const before = await readKeyState(here, { key_id })
+        const before = await ownKey(here, actor, key_id)
         const result = await rotateKey(here, key_id, grace_hours * 3600)
-        const after = { ...(await readKeyState(here, { key_id })), grace_hours }
+        const after = { ...describeKey(result.key, here.environment), grace_hours }
         return { result, entry: { action: 'rotate_key', object_id: key_id, before, after } }
       },
       { form_id, object_id: key_id },
@@ -163,10 +162,9 @@ const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
       actor,
       world,
       async (here) => {
-        await findKey(here, { id: key_id, partner_id: actor.partner_id })
-        const before = await readKeyState(here, { key_id })
+        const before = await ownKey(here, actor, key_id)
         const result = await changeKey(here, key_id, body)
-        const after = await readKeyState(here, { key_id })
+        const after = describeKey(result, here.environment)
         return { result, entry: { action: 'change_key', object_id: key_id, before, after } }
       },
       { object_id: key_id },
@@ -181,10 +179,9 @@ const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
       actor,
       world,
       async (here) => {
-        await findKey(here, { id: key_id, partner_id: actor.partner_id })
-        const before = await readKeyState(here, { key_id })
+        const before = await ownKey(here, actor, key_id)
         const result = await revokeKey(here, key_id)
-        const after = await readKeyState(here, { key_id })
+        const after = describeKey(result, here.environment)
         return { result, entry: { action: 'revoke_key', object_id: key_id, before, after } }
       },
       { object_id: key_id },
@@ -192,6 +189,13 @@ const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
     return renderOne(world, key)
   }),
 ]
+
+/**
+ * The key before the act, for its log line. A key of another partner is refused here, before the act takes the key's lock,
+ * for which that partner's operations would have to wait.
+ */
+const ownKey = async (here: World, { partner_id }: PersonActor, id: string) =>
+  describeKey(await findKey(here, { id, partner_id }), here.environment)
 
 const usage = (limiter: Limiter, { clock }: World, partner: Partner, key: ApiKey) =>
   usageOfKey(limiter, {

@@ -76,16 +76,10 @@ export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
         ...(paid ? { end_to_end_id: end_to_end_id! } : {}),
         ...(despite_acceptance ? { despite_acceptance } : {}),
       } as const
-      return renderActed(
-        await act(office, actor, { name: 'resolve_payout', environment, details }),
-        ({ id }) => id,
-      )
+      return renderActed(await act(office, actor, { name: 'resolve_payout', environment, details }))
     }
     const details = { transfer_id: found.id, outcome: paid ? 'confirmed' : 'failed', evidence } as const
-    return renderActed(
-      await act(office, actor, { name: 'resolve_transfer', environment, details }),
-      ({ id }) => id,
-    )
+    return renderActed(await act(office, actor, { name: 'resolve_transfer', environment, details }))
   }),
 
   answer(listExceptionsForOperator, async ({ world, query }) => {
@@ -96,10 +90,7 @@ export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(closeExceptionByOperator, async ({ actor, world, params, body }) => {
     const { environment } = world
     const details = { exception_id: params.exception_id, reason: body.reason }
-    return renderActed(
-      await act(office, actor, { name: 'close_exception', environment, details }),
-      ({ id }) => id,
-    )
+    return renderActed(await act(office, actor, { name: 'close_exception', environment, details }))
   }),
 ]
 

@@ -62,7 +62,7 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     }
     const { environment } = world
     const acted = await act(parts.office, actor, { name: 'set_treasury_limits', environment, details })
-    return renderActed(acted, ({ asset }) => asset)
+    return renderActed(acted)
   }),
 
   answer(getRails, async ({ world }) => {

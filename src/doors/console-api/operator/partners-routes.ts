@@ -65,7 +65,7 @@ const termsRoutes = ({ office, public_url }: ConsoleParts): ConsoleHandler[] => 
     const acted = await act(office, actor, { name: 'create_partner', details })
     const token = 'done' in acted ? acted.done.invited?.token : undefined
     const link = token === undefined ? '' : `${public_url()}/console/invite/${token}`
-    return { ...renderActed(acted, ({ partner }) => partner.id), link }
+    return { ...renderActed(acted), link }
   }),
 
   answer(getPartnerForOperator, async ({ world, params }) => {
@@ -96,17 +96,14 @@ const termsRoutes = ({ office, public_url }: ConsoleParts): ConsoleHandler[] => 
 
   answer(changePartnerByOperator, async ({ actor, params, body }) => {
     const details = { partner_id: params.partner_id, change: body as PartnerChange }
-    return renderActed(await act(office, actor, { name: 'change_partner', details }), ({ id }) => id)
+    return renderActed(await act(office, actor, { name: 'change_partner', details }))
   }),
 
   answer(limitPartnerByOperator, async ({ actor, world, params, body }) => {
     const { id: subject_id } = await findPartner(office.shared, params.partner_id)
     const details = { subject_id, change: figuresOf(body) }
     const { environment } = world
-    return renderActed(
-      await act(office, actor, { name: 'set_money_limits', environment, details }),
-      () => subject_id,
-    )
+    return renderActed(await act(office, actor, { name: 'set_money_limits', environment, details }))
   }),
 ]
 
@@ -159,23 +156,17 @@ const customersRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     if (body.status === undefined) {
       const details = { customer_id, allowed: body.third_party_payouts === true }
       const acted = await act(office, actor, { name: 'allow_third_party', environment, details })
-      return renderActed(acted, () => customer_id)
+      return renderActed(acted)
     }
     const name = body.status === 'blocked' ? 'block_customer' : 'unblock_customer'
-    return renderActed(
-      await act(office, actor, { name, environment, details: { customer_id } }),
-      ({ id }) => id,
-    )
+    return renderActed(await act(office, actor, { name, environment, details: { customer_id } }))
   }),
 
   answer(limitCustomerByOperator, async ({ actor, world, params, body }) => {
     const { id: subject_id } = await customerOf(world, params.customer_id)
     const details = { subject_id, change: figuresOf(body) }
     const { environment } = world
-    return renderActed(
-      await act(office, actor, { name: 'set_money_limits', environment, details }),
-      () => subject_id,
-    )
+    return renderActed(await act(office, actor, { name: 'set_money_limits', environment, details }))
   }),
 ]
 
@@ -185,16 +176,13 @@ const moneyRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     const { id: customer_id, partner_id } = await customerOf(world, params.customer_id)
     const details = { ...booking, customer_id, partner_id }
     const { environment } = world
-    return renderActed(await act(office, actor, { name, environment, details }), ({ id }) => id)
+    return renderActed(await act(office, actor, { name, environment, details }))
   }),
 
   answer(reverseByOperator, async ({ actor, world, params, body }) => {
     const details = { deposit_id: params.deposit_id, ...body }
     const { environment } = world
-    return renderActed(
-      await act(office, actor, { name: 'reverse_credit', environment, details }),
-      ({ id }) => id,
-    )
+    return renderActed(await act(office, actor, { name: 'reverse_credit', environment, details }))
   }),
 
   answer(payFeesByOperator, async ({ actor, world, params, body }) => {
@@ -204,7 +192,7 @@ const moneyRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
       refuse('customer_not_found', { param: 'customer_id' })
     const details = { ...payment, partner_id, customer_id }
     const { environment } = world
-    return renderActed(await act(office, actor, { name: 'pay_fees', environment, details }), ({ id }) => id)
+    return renderActed(await act(office, actor, { name: 'pay_fees', environment, details }))
   }),
 ]
 

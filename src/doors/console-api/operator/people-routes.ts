@@ -27,23 +27,23 @@ export const peopleOfOperatorRoutes = ({ office }: ConsoleParts): ConsoleHandler
 
   answer(createOperator, async ({ actor, body }) => {
     const acted = await act(office, actor, { name: 'create_user', details: { ...body, partner_id: null } })
-    return { ...renderActed(acted, ({ user }) => user.id), ...passwordOf(acted) }
+    return { ...renderActed(acted), ...passwordOf(acted) }
   }),
 
   answer(setRoleByOperator, async ({ actor, params, body }) => {
     const details = { email: await emailOf(office.shared, params.user_id), role: body.role }
-    return renderActed(await act(office, actor, { name: 'set_role', details }), ({ user }) => user.id)
+    return renderActed(await act(office, actor, { name: 'set_role', details }))
   }),
 
   answer(resetPasswordByOperator, async ({ actor, params }) => {
     const details = { email: await emailOf(office.shared, params.user_id) }
     const acted = await act(office, actor, { name: 'reset_password', details })
-    return { ...renderActed(acted, ({ user }) => user.id), ...passwordOf(acted) }
+    return { ...renderActed(acted), ...passwordOf(acted) }
   }),
 
   answer(resetFactorByOperator, async ({ actor, params }) => {
     const details = { email: await emailOf(office.shared, params.user_id) }
-    return renderActed(await act(office, actor, { name: 'reset_factor', details }), ({ user }) => user.id)
+    return renderActed(await act(office, actor, { name: 'reset_factor', details }))
   }),
 ]
 

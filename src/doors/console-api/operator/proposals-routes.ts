@@ -54,7 +54,7 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     const acted = await act(office, actor, { name: 'approve', details: params })
     const password = 'done' in acted ? acted.done.person?.password : undefined
     return {
-      ...renderActed(acted, ({ proposal }) => proposal.resource_id),
+      ...renderActed(acted),
       proposal_id: params.proposal_id,
       ...(password === undefined ? {} : { password }),
     }
@@ -63,13 +63,13 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(rejectProposal, async ({ actor, world, params, body }) => {
     await placeIn(office, world.environment, params.proposal_id)
     const details = { ...params, reason: body.reason }
-    return renderActed(await act(office, actor, { name: 'reject', details }), ({ proposal }) => proposal.id)
+    return renderActed(await act(office, actor, { name: 'reject', details }))
   }),
 
   answer(withdrawProposal, async ({ actor, world, params, body }) => {
     await placeIn(office, world.environment, params.proposal_id)
     const details = { ...params, reason: body.reason ?? null }
-    return renderActed(await act(office, actor, { name: 'withdraw', details }), ({ proposal }) => proposal.id)
+    return renderActed(await act(office, actor, { name: 'withdraw', details }))
   }),
 ]
 

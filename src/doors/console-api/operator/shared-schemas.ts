@@ -43,11 +43,7 @@ export type ActedReply = Static<typeof ActedObject>
 export const renderLineRef = (line: Noted | undefined) =>
   line ? { place: line.place, seq: line.seq.toString(), hash: line.hash } : null
 
-/** `idOf` returns the id of the object that a performed act created or changed. */
-export function renderActed<Result>(
-  acted: Acted<Result>,
-  idOf: (result: Result) => string | null,
-): ActedReply {
+export function renderActed(acted: Acted<unknown>): ActedReply {
   if ('proposed' in acted) {
     const { proposed, line, activation_code } = acted
     return {
@@ -61,7 +57,7 @@ export function renderActed<Result>(
   }
   return {
     outcome: 'done',
-    id: idOf(acted.done),
+    id: acted.object_id,
     proposal_id: null,
     expires_at: null,
     line: renderLineRef(acted.line),
