@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { stringify } from 'yaml'
 import { commands } from '../src/cli/commands/all.ts'
 import { endpoints } from '../src/doors/api/endpoints.ts'
 import { buildConsoleDocument } from '../src/doors/console-api/document.ts'
@@ -23,12 +22,10 @@ const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 const url = 'http://127.0.0.1:8080'
 const openapi = buildOpenApi({ endpoints, events: eventSamples(endpoints), public_url: url, version })
 const collection = buildCollection(openapi)
-const consoleDocument = buildConsoleDocument(consoleEndpoints, version)
 const sdk = renderSdk(openapi as unknown as Document)
 
 const files: readonly Generated[] = [
   { path: 'openapi.json', content: json(openapi) },
-  { path: 'openapi.yaml', content: stringify(openapi, { aliasDuplicateObjects: false, lineWidth: 0 }) },
   { path: 'docs/trilho.http', content: renderHttpFile(collection, url) },
   {
     path: 'docs/trilho.postman_collection.json',
@@ -36,8 +33,10 @@ const files: readonly Generated[] = [
   },
   { path: 'sdk/src/generated/types.ts', content: sdk.types },
   { path: 'sdk/src/generated/operations.ts', content: sdk.operations },
-  { path: 'console/api.json', content: json(consoleDocument) },
-  { path: 'console/src/api/types.ts', content: renderConsoleTypes(consoleDocument) },
+  {
+    path: 'console/src/api/types.ts',
+    content: renderConsoleTypes(buildConsoleDocument(consoleEndpoints, version)),
+  },
   { path: '.env.example', content: renderEnvExample() },
   { path: 'docs/cli.md', content: renderCliPage(commands) },
 ]
