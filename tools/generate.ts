@@ -13,9 +13,12 @@ import { renderConsoleTypes } from './console-types.ts'
 import { renderHttpFile } from './http-file.ts'
 import { buildPostman } from './postman.ts'
 import { type Document, renderSdk } from './sdk.ts'
+import { fillTables } from './tables.ts'
 
-/** Writes every generated file. With --check it only reports which files are stale. */
+/** Writes every generated file, and the generated tables of ARCHITECTURE.md. With --check it only reports which are stale. */
 type Generated = { readonly path: string; readonly content: string }
+
+const locate = (path: string) => new URL(`../${path}`, import.meta.url)
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
@@ -39,9 +42,8 @@ const files: readonly Generated[] = [
   },
   { path: '.env.example', content: renderEnvExample() },
   { path: 'docs/cli.md', content: renderCliPage(commands) },
+  { path: 'ARCHITECTURE.md', content: fillTables(readFileSync(locate('ARCHITECTURE.md'), 'utf8')) },
 ]
-
-const locate = (path: string) => new URL(`../${path}`, import.meta.url)
 
 function isStale({ path, content }: Generated): boolean {
   try {
