@@ -18,7 +18,7 @@ import { indexOf } from './search/index.ts'
 import { shell } from './shell.ts'
 import { type Source, sourcesIn } from './sources.ts'
 
-export type SiteOptions = {
+type SiteOptions = {
   /** The root folder of the repository. */
   readonly root: string
   readonly openapi: OpenApi

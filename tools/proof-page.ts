@@ -12,9 +12,9 @@ export type ProofRun = {
   readonly facts: readonly string[]
 }
 
-export type SuiteRun = { readonly path: string; readonly tests: readonly TestRun[] }
+type SuiteRun = { readonly path: string; readonly tests: readonly TestRun[] }
 
-export type TestRun = { readonly name: string; readonly status: string; readonly seconds: number }
+type TestRun = { readonly name: string; readonly status: string; readonly seconds: number }
 
 /** The page of a proof: verdict, figures, a line for each suite. Only tests that did not pass are named. */
 export function renderProofPage({ name, title, limits }: Proof, run: ProofRun): string {

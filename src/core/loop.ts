@@ -46,7 +46,7 @@ export function openLoop(work: () => Promise<void>, options: LoopOptions): Loop 
 }
 
 /** A wake-up signal. A ring while no caller waits is kept: the next `wait` returns at once. */
-export type Bell = {
+type Bell = {
   ring(): void
   hasRung(): boolean
   /** Discards a kept ring. */

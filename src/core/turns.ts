@@ -18,7 +18,7 @@ export class Crowded extends Error {
   override name = 'Crowded'
 }
 
-export type TurnsOptions = {
+type TurnsOptions = {
   readonly at_once: number
   readonly per_name: number
   /** The most callers that may wait under one name. */

@@ -166,7 +166,7 @@ export const lookAtClaims = targetOf(
   { counted: 'first' },
 )
 
-export type DecidedClaim = HeldClaim & { readonly record: IdempotencyRecord }
+type DecidedClaim = HeldClaim & { readonly record: IdempotencyRecord }
 
 export const decidedClaims = ({ claims }: State): DecidedClaim[] =>
   [...claims.values()].filter((held): held is DecidedClaim => held.changed === true)

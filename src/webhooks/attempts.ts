@@ -8,7 +8,7 @@ import type { Recorder } from './recorder.ts'
 import { openSecrets } from './secrets.ts'
 
 /** Makes attempts: posts the delivery, reports the answer, records the result. */
-export type Attempts = {
+type Attempts = {
   /** Resolves when the result is recorded. Calls `onAnswer` before that, unless the attempt was cut off. */
   make(taken: TakenDelivery, onAnswer: (answer: AttemptAnswer) => void): Promise<void>
   /** Cuts off all attempts under way. */

@@ -29,7 +29,7 @@ export type WebhookWorker = {
   stop(): Promise<void>
 }
 
-export type WebhookWorkerOptions = DeliveryOptions & {
+type WebhookWorkerOptions = DeliveryOptions & {
   /** Sustained rate of attempts per partner. */
   readonly per_second: number
   readonly log: Logger

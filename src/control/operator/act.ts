@@ -85,13 +85,13 @@ type InWorld<Name, Details> = {
 }
 type InShared<Name, Details> = { readonly name: Name; readonly details: Details }
 
-export type DecisionName = 'approve' | 'reject' | 'withdraw'
+type DecisionName = 'approve' | 'reject' | 'withdraw'
 type OfProposal = { readonly proposal_id: string; readonly reason?: string | null }
 /** The proposal after the decision, and the person it changed, if it was about a person. */
 export type DecidedOn = { readonly proposal: Proposal; readonly person?: Person }
 
 /** Encrypts all secrets under the new key, and calls `noted` in the transaction that stores the id of that key. */
-export type Rotation<Rotated> = (
+type Rotation<Rotated> = (
   noted: (tx: Db, named: { before: string; after: string }) => Promise<void>,
 ) => Promise<Rotated>
 
@@ -114,7 +114,7 @@ export type Act<Name extends ActName> = Name extends MoneyActionName
 type PeopleAsked<Name extends PeopleChangeName> = Omit<PeopleDetails<Name>, 'id'>
 
 /** The result of an act, by its name. */
-export type Result<Name extends ActName> = Name extends MoneyActionName
+type Result<Name extends ActName> = Name extends MoneyActionName
   ? Done
   : Name extends WorldChangeName | SharedChangeName
     ? ChangeResult<Name>

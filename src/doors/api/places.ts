@@ -3,7 +3,7 @@ import { Refusal } from '../../core/errors.ts'
 import { Crowded, type Leave, openTurns } from '../../core/turns.ts'
 
 /** How many requests of one partner may be under way on one node, per environment. */
-export type Places = {
+type Places = {
   /** Resolves to a function that frees the place, or to a refusal when no place is free after a short wait. */
   enter(who: Entering): Promise<Leave | Refusal>
 }

@@ -25,7 +25,7 @@ import { openPlaces, type Places } from './places.ts'
 import { cookieOf } from './session.ts'
 import { openSessionWatch, type SessionWatch } from './session-watch.ts'
 
-export type ConsoleServerOptions = Omit<ConsoleGateOptions, 'calls' | 'sessions'> & {
+type ConsoleServerOptions = Omit<ConsoleGateOptions, 'calls' | 'sessions'> & {
   readonly shared: Pool
   readonly handlers: readonly ConsoleHandler[]
   readonly log: Pick<Logger, 'error'>

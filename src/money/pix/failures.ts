@@ -14,7 +14,7 @@ export const failureMessages = {
   resolved_by_operator: 'The operator established that the payment was not made.',
 } as const
 
-export type FailureCode = keyof typeof failureMessages
+type FailureCode = keyof typeof failureMessages
 export const failureCodes = Object.keys(failureMessages) as FailureCode[]
 
 const byRailCode: Readonly<Record<string, FailureCode>> = {

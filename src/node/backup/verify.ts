@@ -14,7 +14,7 @@ import type { WithKey } from './keys.ts'
 import { layOut } from './lay-out.ts'
 import { type Counts, type Manifest, readManifest } from './manifest.ts'
 
-export type Verified = {
+type Verified = {
   readonly manifest: Manifest
   /** Empty when the backup is good. */
   readonly problems: readonly string[]

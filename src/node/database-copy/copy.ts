@@ -15,7 +15,7 @@ import type { Config } from '../config.ts'
 import { pipeRows } from './pipe.ts'
 import { columnsOf, digestOf, sequencesOf, type Table, tablesOf, usedTables } from './tables.ts'
 
-export type Copied = {
+type Copied = {
   readonly tables: number
   readonly rows: bigint
   readonly audit: DatabaseAudit

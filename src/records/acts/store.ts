@@ -106,7 +106,7 @@ export async function newestLines(db: Db, limit: number): Promise<Line[]> {
   return rows
 }
 
-export type LineFilter = {
+type LineFilter = {
   /** Only lines before this one. */
   readonly before: bigint | undefined
   readonly action: string | undefined
@@ -152,10 +152,7 @@ export async function linesOfPartner(
   return rows
 }
 
-export type SensitiveAct = Pick<
-  Line,
-  'seq' | 'at' | 'action' | 'actor_kind' | 'actor_email' | 'object_id'
-> & {
+type SensitiveAct = Pick<Line, 'seq' | 'at' | 'action' | 'actor_kind' | 'actor_email' | 'object_id'> & {
   /** E-mail of the user the act was about, unless that user was removed. */
   readonly object_email: string | null
 }
@@ -207,7 +204,7 @@ export async function linesAbout(db: Db, proposal_id: string): Promise<Line[]> {
   return rows
 }
 
-export type SealedKey = { readonly secret: Buffer }
+type SealedKey = { readonly secret: Buffer }
 
 export async function readKey(db: Db): Promise<SealedKey | undefined> {
   const { rows } = await db.query('SELECT secret FROM acts_keys')

@@ -13,13 +13,13 @@ export type Hint = { readonly kind: string; readonly id?: string }
 
 const ALL: Hint = { kind: 'all' }
 
-export type Tell = (hint: Hint) => void
+type Tell = (hint: Hint) => void
 
 /** Calls `begun` once it knows the present state: every change after that is reported. */
 type Cry = (tell: Tell, until: AbortSignal, begun: () => void) => Promise<void>
 
 /** Listeners of the same name share one crier, which stops when the last one leaves. */
-export type Criers = { listen(name: string, cry: Cry): Inbox }
+type Criers = { listen(name: string, cry: Cry): Inbox }
 
 export type Inbox = {
   /** Resolves when every later change will be reported. */
