@@ -140,8 +140,8 @@ export const tablePurposes: Record<string, string> = {
   adjustments: 'debits and reversals by operators',
   proposals:
     'acts that wait for a second operator, or had one; in `live` and `sandbox` about money, in `shared` about people',
-  acts: 'what operators and users of partners did, one chained line each; and the newest line',
-  acts_head: 'what operators and users of partners did, one chained line each; and the newest line',
+  acts: 'what operators and users of partners did, one chained line each',
+  acts_head: 'the newest line of `acts`',
   acts_keys: 'the sealed key that chains the lines of `acts`',
   forms: 'what each form of the console made, so that a form that is sent twice makes one thing',
   money_limits: 'how much money may leave a customer',
