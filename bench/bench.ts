@@ -15,7 +15,7 @@ export type Bench = {
   close(): Promise<void>
 }
 
-export type Settings = {
+type Settings = {
   readonly seconds: number
   readonly rounds: number
   readonly small_entries: number
@@ -23,7 +23,7 @@ export type Settings = {
   readonly soak_seconds: number
 }
 
-export const CUSTOMERS = 200
+const CUSTOMERS = 200
 /** Number of customers with a history: few, so that each has more than one page of everything. */
 const WITH_HISTORY = 20
 const BALANCE = '100000000000'

@@ -24,7 +24,7 @@ export type Model = {
   }[]
 }
 
-export const PAYOUT = 100n
+const PAYOUT = 100n
 const TRADED = 10_000n
 /** The amount that a customer spends in one round of history.ts. */
 const DEPOSIT = 16n * PAYOUT + TRADED

@@ -14,10 +14,10 @@ const LISTS = [
 /** A small page size, so that a small history fills a page too. */
 const LIMIT = 5
 
-export type Page = { readonly name: string; pathOf(samples: Samples): string }
+type Page = { readonly name: string; pathOf(samples: Samples): string }
 
 /** The filter values for one history. */
-export type Samples = Readonly<Record<string, string>>
+type Samples = Readonly<Record<string, string>>
 
 type Param = { readonly name: string; readonly in: string; readonly schema: { readonly enum?: string[] } }
 

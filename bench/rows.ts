@@ -13,8 +13,8 @@ import type { Stage } from './stage.ts'
  * server, so that settings and disk are the same. `yardstick`: the rows of commit be694bb, frozen. `rows`: what the service
  * writes today, on its current migrations.
  */
-export type RowsKind = 'yardstick' | 'rows'
-export type Script = 'payout' | 'deposit' | 'execution'
+type RowsKind = 'yardstick' | 'rows'
+type Script = 'payout' | 'deposit' | 'execution'
 
 export type Rows = {
   readonly driver: 'pgbench' | 'node'

@@ -2,7 +2,7 @@ import { rounded } from './slices.ts'
 import type { Stage } from './stage.ts'
 
 /** Bytes of tables and indexes on disk. Files grow by many pages at once, so only a large number of payouts gives a figure. */
-export type Grown = {
+type Grown = {
   /** Growth per payout, without the request log and the console's sums. */
   readonly payout: number
   readonly by_table: Readonly<Record<string, number>>

@@ -31,7 +31,7 @@ export type Slices = {
   ratio(a: string, b: string, field: Field): number
 }
 
-export type SliceOptions = {
+type SliceOptions = {
   /** All running servers, none of which counts as another process. */
   readonly all?: readonly Stage[]
   readonly tries?: number

@@ -30,7 +30,7 @@ export type Stage = {
 }
 
 /** CPU seconds so far, and memory, of the server and of its database processes. */
-export type Usage = {
+type Usage = {
   readonly server_cpu: number
   readonly database_cpu: number
   readonly server_mb: number

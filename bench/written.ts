@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts'
  * adds a tuple to a leaf: an insert, or a split caused by an insert. An update is HOT when the log says so. A record belongs to
  * the transaction that wrote it, and a transaction to the writer whose tables it changes.
  */
-export type Written = {
+type Written = {
   readonly count: number
   /** All writes of a payout except the request log and the console's sums. */
   readonly payout: Amounts
@@ -18,8 +18,8 @@ export type Written = {
 }
 
 /** Per payout. Full-page bytes are page images that the first change after a checkpoint copies into the log. */
-export type Amounts = { records: number; bytes: number; full_page_bytes: number; index_entries: number }
-export type TableAmounts = Amounts & {
+type Amounts = { records: number; bytes: number; full_page_bytes: number; index_entries: number }
+type TableAmounts = Amounts & {
   inserts: number
   updates: number
   hot_updates: number

@@ -5,7 +5,7 @@ import type { NavigationGroup } from './navigation.ts'
 import { type Language, markdownAddress, type Page } from './page.ts'
 
 /** The data of the frame around every page of one language. */
-export type Frame = {
+type Frame = {
   readonly navigation: readonly NavigationGroup[]
   readonly assets: Assets
   readonly version: string

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { consoleErrorCodes, errorCodes, errors } from '../src/core/errors.ts'
 import { endpoints } from '../src/doors/api/endpoints.ts'
 import type { OpenApi } from '../src/doors/reference/openapi.ts'
@@ -39,6 +40,10 @@ test('every page has one h1, unique ids, no external resources and no inline scr
       /<style|\sstyle=|\son\w+=|<script(?! src="\/docs\/assets\/main\.js"><\/script>)/,
     )
   }
+})
+
+test('openapi.yaml holds the same document as openapi.json', () => {
+  expect(parse(files.get('/openapi.yaml')!)).toEqual(openapi)
 })
 
 test('every page has a Markdown version and a line in llms.txt', () => {

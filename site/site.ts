@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stringify } from 'yaml'
 import { html } from '../src/doors/reference/html.ts'
 import type { OpenApi } from '../src/doors/reference/openapi.ts'
 import { QUERY_MARK, RESULTS_MARK } from '../src/doors/reference/placeholders.ts'
@@ -17,7 +18,7 @@ import { indexOf } from './search/index.ts'
 import { shell } from './shell.ts'
 import { type Source, sourcesIn } from './sources.ts'
 
-export type SiteOptions = {
+type SiteOptions = {
   /** The root folder of the repository. */
   readonly root: string
   readonly openapi: OpenApi
@@ -27,9 +28,8 @@ export type SiteOptions = {
 /** File contents by address; the address of a page has no extension. */
 export type Files = ReadonlyMap<string, string>
 
-/** Generated files that are served as they are, if they exist. */
+/** Files of the repository that are served as they are, if they exist. */
 const companions: readonly (readonly [file: string, address: string])[] = [
-  ['openapi.yaml', '/openapi.yaml'],
   ['docs/trilho.postman_collection.json', '/docs/trilho.postman_collection.json'],
   ['docs/trilho.http', '/docs/trilho.http'],
   ['console/public/mark.svg', '/docs/mark.svg'],
@@ -39,7 +39,9 @@ const companions: readonly (readonly [file: string, address: string])[] = [
 const elsewhere = ['/openapi.json', '/docs/trilho-sdk.tgz', '/console']
 
 export function buildSite({ root, openapi, assets }: SiteOptions): Files {
-  const files = new Map<string, string>()
+  const files = new Map([
+    ['/openapi.yaml', stringify(openapi, { aliasDuplicateObjects: false, lineWidth: 0 })],
+  ])
   for (const [file, address] of companions)
     if (existsSync(join(root, file))) files.set(address, readFileSync(join(root, file), 'utf8'))
   const pages = pagesOf(root, openapi, (address) => files.has(address))

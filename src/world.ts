@@ -70,7 +70,7 @@ export type SetPrices<E extends Environment = Environment> = {
 }
 
 /** Settings of the operator for all conversions. */
-export type Quoting = {
+type Quoting = {
   /** Basis points by which every price moves against the customer. */
   readonly spread_bps: number
   readonly partner_fee_max_bps: number

@@ -20,7 +20,7 @@ export type Request = {
   readonly takes: readonly (Given & { readonly from: string })[]
 }
 
-export type Given = { readonly variable: string; readonly field: string }
+type Given = { readonly variable: string; readonly field: string }
 
 type Found = Operation & { readonly method: string; readonly path: string }
 type Sources = Map<string, Request['takes'][number]>

@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { stringify } from 'yaml'
 import { commands } from '../src/cli/commands/all.ts'
 import { endpoints } from '../src/doors/api/endpoints.ts'
 import { buildConsoleDocument } from '../src/doors/console-api/document.ts'
@@ -14,21 +13,22 @@ import { renderConsoleTypes } from './console-types.ts'
 import { renderHttpFile } from './http-file.ts'
 import { buildPostman } from './postman.ts'
 import { type Document, renderSdk } from './sdk.ts'
+import { fillTables } from './tables.ts'
 
-/** Writes every generated file. With --check it only reports which files are stale. */
+/** Writes every generated file, and the generated tables of ARCHITECTURE.md. With --check it only reports which are stale. */
 type Generated = { readonly path: string; readonly content: string }
+
+const locate = (path: string) => new URL(`../${path}`, import.meta.url)
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
 const url = 'http://127.0.0.1:8080'
 const openapi = buildOpenApi({ endpoints, events: eventSamples(endpoints), public_url: url, version })
 const collection = buildCollection(openapi)
-const consoleDocument = buildConsoleDocument(consoleEndpoints, version)
 const sdk = renderSdk(openapi as unknown as Document)
 
 const files: readonly Generated[] = [
   { path: 'openapi.json', content: json(openapi) },
-  { path: 'openapi.yaml', content: stringify(openapi, { aliasDuplicateObjects: false, lineWidth: 0 }) },
   { path: 'docs/trilho.http', content: renderHttpFile(collection, url) },
   {
     path: 'docs/trilho.postman_collection.json',
@@ -36,13 +36,14 @@ const files: readonly Generated[] = [
   },
   { path: 'sdk/src/generated/types.ts', content: sdk.types },
   { path: 'sdk/src/generated/operations.ts', content: sdk.operations },
-  { path: 'console/api.json', content: json(consoleDocument) },
-  { path: 'console/src/api/types.ts', content: renderConsoleTypes(consoleDocument) },
+  {
+    path: 'console/src/api/types.ts',
+    content: renderConsoleTypes(buildConsoleDocument(consoleEndpoints, version)),
+  },
   { path: '.env.example', content: renderEnvExample() },
   { path: 'docs/cli.md', content: renderCliPage(commands) },
+  { path: 'ARCHITECTURE.md', content: fillTables(readFileSync(locate('ARCHITECTURE.md'), 'utf8')) },
 ]
-
-const locate = (path: string) => new URL(`../${path}`, import.meta.url)
 
 function isStale({ path, content }: Generated): boolean {
   try {

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
  * stores the hash of the package in the lock file of each user.
  */
 const root = fileURLToPath(new URL('../', import.meta.url))
-export const packed = join(root, 'dist/docs/trilho-sdk.tgz')
+const packed = join(root, 'dist/docs/trilho-sdk.tgz')
 
 type Entry = { readonly name: string; readonly content: Buffer }
 

@@ -1,139 +1,30 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type ProofRun, renderProofPage } from './proof-page.ts'
+import { type Proof, proofs } from './proofs.ts'
 
 /**
  * Runs the proofs at full size and writes their results to docs/proof: `npm run prove` runs all, `npm run prove -- audit` one.
  */
-type Proof = {
-  readonly name: string
-  readonly title: string
-  readonly suites: readonly string[]
-  /** A conclusion that the proof does not support. */
-  readonly not_shown: string
-}
-
-const proofs: readonly Proof[] = [
-  {
-    name: 'exactly-once',
-    title: 'Exactly once',
-    suites: [
-      'test/chaos',
-      'test/webhooks/addresses.test.ts',
-      'test/retention.test.ts',
-      'test/examples/shop.test.ts',
-      'test/examples/treasury.test.ts',
-      'src/ledger',
-      'src/control/operator/proposals.test.ts',
-      'src/money/adjustments',
-      'src/money/money-limits',
-      'sdk/test/retries.test.ts',
-    ],
-    not_shown: `The rails are the simulated ones of the sandbox: they take orders, forget, delay and refuse them, but no bank and no
-blockchain stands behind them. Processes and connections were cut; the power was not.`,
-  },
-  {
-    name: 'memory',
-    title: 'Memory under mixed load',
-    suites: ['test/mixed-load.test.ts'],
-    not_shown:
-      'Ten minutes are not a month: connections of the ledger are renewed every half hour, which this does not wait for.',
-  },
-  {
-    name: 'audit',
-    title: 'An audit that names every corruption',
-    suites: ['test/audit'],
-    not_shown: `Whoever owns the database can also change a resource, all its entries, events and balances together into another
-history that might have been: no sum can tell the two apart.`,
-  },
-  {
-    name: 'fairness',
-    title: 'Nobody is in anybody’s way',
-    suites: ['test/fairness.test.ts', 'test/chaos/webhook-receivers.test.ts'],
-    not_shown: `Server, database, attacker and receivers shared the cores of one machine; the attacker had the lowest priority there, as
-if its own work were done elsewhere. A flood that fills the line to the machine must be held off in front of it.`,
-  },
-  {
-    name: 'lists',
-    title: 'Lists that read little more than they show',
-    suites: ['test/lists'],
-    not_shown: `Three filters or more at once go the way of two, and were not all tried. Rows and blocks that a page reads were
-counted, not the time that takes on a disk that is slow.`,
-  },
-  {
-    name: 'walls',
-    title: 'Whatever is sent, and whoever sends it',
-    suites: [
-      'test/http/fuzz.test.ts',
-      'test/http/scopes.test.ts',
-      'test/patterns.test.ts',
-      'test/walls.test.ts',
-    ],
-    not_shown: `The fuzzer makes its requests from openapi.json and from a list of ways to make them wrong: what is in neither, it
-does not send. It looks at single answers, not at what many calls do together.`,
-  },
-  {
-    name: 'console',
-    title: 'The console',
-    suites: ['test/browser', 'test/console', 'src/doors/console-api', 'src/parties/team'],
-    not_shown: `One browser, Chromium, without a screen reader: axe finds what rules can find. Nobody who is new to the console was
-watched using it.`,
-  },
-  {
-    name: 'backup',
-    title: 'Backups, and the way to another database',
-    suites: ['src/node/backup', 'src/node/database-copy'],
-    not_shown: `All of it was on one machine and one disk, with a small database. The rails are the simulated ones: what a bank paid
-after a backup was taken, no backup knows.`,
-  },
-  {
-    name: 'first-hour',
-    title: 'The first hour of a stranger',
-    suites: [
-      'test/quickstart.test.ts',
-      'test/docs',
-      'test/examples',
-      'test/browser/docs.test.ts',
-      'src/doors/reference/docs.test.ts',
-      'sdk/test',
-    ],
-    not_shown: `Packages were on the machine already, and nobody who is new was watched. Languages that the machine lacks are named as
-skipped; Postman and the editors that read .http files were not run, only their files were sent in order.`,
-  },
-  {
-    name: 'fail-over',
-    title: 'Fail-over',
-    suites: ['test/cluster'],
-    not_shown: `All servers ran on one machine, and the test itself promoted the standby. What Patroni, a cloud or a human decides,
-and how long that takes, is theirs. The restarts went through HAProxy with the file of deploy/; a balancer that notices a node
-later than DRAIN_MS loses requests.`,
-  },
-]
-
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** The part of vitest's JSON report that is read here. */
-type Results = {
+type Report = {
   readonly startTime: number
-  readonly numTotalTests: number
-  readonly numPassedTests: number
   readonly success: boolean
   readonly testResults: readonly {
     readonly name: string
-    readonly assertionResults: readonly Result[]
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[]
+      readonly title: string
+      readonly status: string
+      readonly duration?: number
+    }[]
   }[]
 }
-
-type Result = {
-  readonly ancestorTitles: readonly string[]
-  readonly title: string
-  readonly status: string
-  readonly duration?: number
-}
-
-type Ran = { readonly results: Results; readonly facts: readonly string[]; readonly seconds: number }
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !proofs.some((proof) => proof.name === name))
@@ -144,17 +35,17 @@ if (unknown.length > 0) {
 mkdirSync(join(root, 'docs/proof'), { recursive: true })
 for (const proof of proofs) {
   if (wanted.length > 0 && !wanted.includes(proof.name)) continue
-  const ran = run(proof)
-  const report = `docs/proof/${proof.name}.md`
-  writeFileSync(join(root, report), render(proof, ran))
-  console.log(`Wrote ${report}.`)
-  if (!ran.results.success) process.exitCode = 1
+  const run = runProof(proof)
+  const page = `docs/proof/${proof.name}.md`
+  writeFileSync(join(root, page), renderProofPage(proof, run))
+  console.log(`Wrote ${page}.`)
+  if (!run.passed) process.exitCode = 1
 }
 
-function run({ suites }: Proof): Ran {
+function runProof({ suites, except = [] }: Proof): ProofRun {
   const folder = mkdtempSync(join(tmpdir(), 'trilho-proof-'))
   const facts_file = join(folder, 'facts')
-  const results_file = join(folder, 'results.json')
+  const report_file = join(folder, 'report.json')
   writeFileSync(facts_file, '')
   const started = performance.now()
   spawnSync(
@@ -162,48 +53,45 @@ function run({ suites }: Proof): Ran {
     [
       join(root, 'node_modules/vitest/vitest.mjs'),
       'run',
-      ...suites,
+      ...suites.flatMap(filesOf).filter((path) => !except.includes(path)),
       '--reporter=default',
       '--reporter=json',
-      `--outputFile.json=${results_file}`,
+      `--outputFile.json=${report_file}`,
     ],
     { cwd: root, stdio: 'inherit', env: { ...process.env, PROVE: '1', PROOF_FILE: facts_file } },
   )
-  const seconds = (performance.now() - started) / 1000
-  const results: Results = JSON.parse(readFileSync(results_file, 'utf8'))
+  const seconds = Math.round((performance.now() - started) / 1000)
+  const report: Report = JSON.parse(readFileSync(report_file, 'utf8'))
   const facts = readFileSync(facts_file, 'utf8').split('\n').filter(Boolean)
   rmSync(folder, { recursive: true })
-  return { results, facts, seconds }
+  return {
+    date: new Date(report.startTime).toISOString().slice(0, 10),
+    node: process.versions.node,
+    cores: cpus().length,
+    seconds,
+    passed: report.success,
+    suites: suitesOf(report),
+    facts,
+  }
 }
 
-function render({ title, not_shown }: Proof, { results, facts, seconds }: Ran): string {
-  const { numPassedTests, numTotalTests } = results
-  const files = results.testResults
-    .map(({ name, assertionResults }) => ({ path: relative(root, name), tests: assertionResults }))
+/** The test files in a folder. vitest has no option that excludes one file from all its projects. */
+function filesOf(suite: string): string[] {
+  if (suite.endsWith('.ts')) return [suite]
+  return readdirSync(join(root, suite), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(suite, name))
+}
+
+function suitesOf({ testResults }: Report): ProofRun['suites'] {
+  return testResults
+    .map(({ name, assertionResults }) => ({
+      path: relative(root, name),
+      tests: assertionResults.map(({ ancestorTitles, title, status, duration = 0 }) => ({
+        name: [...ancestorTitles, title].join(' › '),
+        status,
+        seconds: duration / 1000,
+      })),
+    }))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
-  return `# ${title}: what was tried, and what came of it
-
-Written by [tools/prove.ts](../../tools/prove.ts), which runs the suites below at their full size. \`npm test\` runs the
-same suites in a small size. Every number was counted by the tests while they ran.
-
-- Date: ${new Date(results.startTime).toISOString().slice(0, 10)}
-- Node ${process.versions.node}, ${cpus().length} cores, ${Math.round(seconds)} seconds
-- Result: ${results.success ? 'passed' : '**FAILED**'}, ${numPassedTests} of ${numTotalTests} tests
-
-## What was done
-
-${facts.map((fact) => `- ${fact}.`).join('\n')}
-
-## What this does not show
-
-${not_shown}
-
-## The tests
-
-${files.map(({ path, tests }) => `[${path}](../../${path})\n\n${tests.map(lineOf).join('\n')}`).join('\n\n')}
-`
-}
-
-function lineOf({ ancestorTitles, title, status, duration = 0 }: Result): string {
-  return `- ${status}, ${(duration / 1000).toFixed(1)} s: ${[...ancestorTitles, title].join(' › ')}`
 }

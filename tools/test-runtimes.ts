@@ -156,21 +156,21 @@ function checkTypes(tsc: string, folder: string): string {
 
 const render = (results: ReadonlyMap<string, string>) => `# The SDK on every runtime
 
-Written by [tools/test-runtimes.ts](../../tools/test-runtimes.ts) (\`npm run test:runtimes\`), which installs the packed SDK in an
-empty folder and runs [one script](../../sdk/test/runtimes/everything.mjs) on each runtime against a real server: calls, a key
-that is sent twice, lists, the stream, refusals, a server that is not there, time-outs, leaving, webhooks, money. Workers run
-[a shorter one](../../sdk/test/runtimes/worker.mjs). TypeScript checks [a program](../../sdk/test/runtimes/types.ts) against the packed
-types, once with the types of browsers and once with those of Node.
+\`npm run test:runtimes\` ([tools/test-runtimes.ts](../../tools/test-runtimes.ts)) writes this page. It installs the packed SDK in
+an empty folder and runs [one script](../../sdk/test/runtimes/everything.mjs) on each runtime against a real server: calls, a
+repeated idempotency key, lists, the event stream, refusals, an unreachable server, time-outs, cancellation, webhooks, amounts. Workers run
+[a shorter script](../../sdk/test/runtimes/worker.mjs). TypeScript checks [a program](../../sdk/test/runtimes/types.ts) against the
+packed types, with the types of browsers and with those of Node.
 
 - Date: ${new Date().toISOString().slice(0, 10)}
 
-| package | result |
+| Package | Result |
 |---|---|
 ${[...results].map(([name, result]) => `| \`${runtimes[name as keyof typeof runtimes]}\` | ${result} |`).join('\n')}
 
-## What this does not show
+## What the proof does not show
 
-All of them ran on Linux on one kind of processor, and none behind a proxy of a company.
+All runtimes ran on Linux on one kind of processor, and none behind a corporate proxy.
 `
 
 const bin = bringRuntimes()

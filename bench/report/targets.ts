@@ -45,7 +45,7 @@ function speed({ payouts }: Results): Target[] {
     judge('p99 at 64 connections', ['<', 60, ' ms'], slices && median(slices, http, 'p99')),
     judge('payouts at 256 connections ÷ at 64', ['≥', 1, ''], of('256 connections', http, rate)),
     judge(
-      'p50 of a lone payout ÷ yardstick with one client',
+      'p50 of a single payout ÷ yardstick with one client',
       ['≤', 1.8, ''],
       of('1 connection', 'yardstick, 1 client', 'p50'),
     ),
@@ -61,7 +61,11 @@ function size({ payouts }: Results): Target[] {
     judge('index entries of a payout', ['≤', 24, ''], written && rounded(written.payout.index_entries, 1)),
     judge('updates of payouts that are HOT', ['≥', 95, ' %'], hot('payouts')),
     judge('updates of claims that are HOT', ['≥', 95, ' %'], hot('claims')),
-    judge('disk of a million payouts', ['≤', 4.5, ' GB'], payouts && rounded(payouts.disk.payout / 1000, 2)),
+    judge(
+      'disk space of a million payouts',
+      ['≤', 4.5, ' GB'],
+      payouts && rounded(payouts.disk.payout / 1000, 2),
+    ),
   ]
 }
 
@@ -71,7 +75,7 @@ function history({ payouts, lists }: Results): Target[] {
   const slowest = lists && Math.max(...lists.rows.map((row) => row.ratio))
   return [
     judge('payouts a second with much history ÷ with little', ['≥', 0.85, ''], rate),
-    judge('page that history slows most, much ÷ little', ['≤', 1.15, ''], slowest),
+    judge('slowest-growing page, much history ÷ little', ['≤', 1.15, ''], slowest),
   ]
 }
 
@@ -84,10 +88,10 @@ function behind({ webhooks, idle }: Results): Target[] {
       ['≥', 3000, ' a second'],
       of('one endpoint, all history again', 'per_second'),
     ),
-    judge('lag of a lone event, p99', ['<', 20, ' ms'], of('lag of lone events', 'p99')),
-    judge('queries of an idle system', ['≤', 10, ' a second'], idle?.transactions_per_second),
+    judge('lag of a single event, p99', ['<', 20, ' ms'], of('lag of lone events', 'p99')),
+    judge('transactions of an idle node', ['≤', 10, ' a second'], idle?.transactions_per_second),
     judge(
-      'rows that an idle system writes',
+      'rows written by an idle node',
       ['≤', 0, ' a second'],
       rows === undefined ? rows : rounded(rows, 2),
     ),

@@ -8,7 +8,7 @@ import { ProofDialog } from './proof-dialog.tsx'
 import { SignInDialog } from './sign-in-dialog.tsx'
 import { useLanguage } from './text/text.tsx'
 
-export type Session = Reply<'console.session.get'>
+type Session = Reply<'console.session.get'>
 export type SignedIn = Extract<Session, { signed_in: true }>
 
 /** The session this page was opened with. It stays while the person signs in again, so that a half-filled form is kept. */

@@ -29,6 +29,3 @@ export type Cause = {
   /** A precondition in one sentence, if the request alone does not cause the error. */
   readonly first?: InBoth
 }
-
-/** Some errors, such as an overload, have no request that causes them. */
-export type Causes = Readonly<Partial<Record<ErrorCode, Cause>>>

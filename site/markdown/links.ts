@@ -4,7 +4,7 @@ import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
 import type { Target } from './render.ts'
 
 /** Page addresses by file path in the repository. */
-export type Addresses = ReadonlyMap<string, string>
+type Addresses = ReadonlyMap<string, string>
 
 /**
  * Resolves links between Markdown files to page addresses. A link to a file that is not a page becomes plain text; a link to a

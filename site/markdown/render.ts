@@ -245,7 +245,7 @@ const nameInCell = (token: Token): Html | undefined =>
 const tabbed = ['sh', 'ts', 'py', 'go', 'java', 'php']
 
 /** Consecutive samples in different languages share one tab group; output is shown below its sample. */
-export function inTabs(samples: readonly Sample[]): Sample[][] {
+function inTabs(samples: readonly Sample[]): Sample[][] {
   const groups: Sample[][] = []
   for (const sample of samples) {
     const last = groups.at(-1)
@@ -293,7 +293,7 @@ const entities: Readonly<Record<string, string>> = {
 const unescaped = (text: string) => text.replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (one) => entities[one]!)
 
 /** The text without Markdown formatting. */
-export function plain(tokens: readonly Token[]): string {
+function plain(tokens: readonly Token[]): string {
   return tokens
     .map((token): string => {
       if (token.type === 'table') {

@@ -12,7 +12,7 @@ export function samplesOf(entry: Entry): Sample[] {
   ]
 }
 
-export type SampleRequest = {
+type SampleRequest = {
   readonly method: string
   /** Path and query string. */
   readonly path: string

@@ -4,7 +4,7 @@ import { nounsOf, verbsOf } from './find-command.ts'
 import { optionsOf } from './shared-options.ts'
 
 export const shells = ['bash', 'zsh', 'fish'] as const
-export type Shell = (typeof shells)[number]
+type Shell = (typeof shells)[number]
 
 /**
  * Maps the words typed so far to the possible next words: "keys" to its verbs, "keys create" to its options, and "keys create

@@ -18,7 +18,7 @@ export type Io = {
   shown(): Promise<void>
 }
 
-export type Out = { write(text: string): unknown; readonly isTTY?: boolean | undefined }
+type Out = { write(text: string): unknown; readonly isTTY?: boolean | undefined }
 
 type Streams = Omit<Io, 'progress'>
 

@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type CliCommand, type CliOption, type Format, type Input, UsageError, usage } from './command.ts'
 import { optionsOf } from './shared-options.ts'
 
-export type Typed = Pick<Input, 'options' | 'positionals' | 'program' | 'format'>
+type Typed = Pick<Input, 'options' | 'positionals' | 'program' | 'format'>
 
 const formats: readonly Format[] = ['table', 'json', 'jsonl']
 

@@ -3,7 +3,7 @@ export const scopes = ['read', 'customers', 'payouts', 'transfers', 'quotes', 'w
 export type Scope = (typeof scopes)[number]
 
 /** The commercial terms of a partner. */
-export type Terms = {
+type Terms = {
   /** Fee of a payout, in centavos. */
   readonly pix_fee: bigint
   /** Payouts may go to people whose document is not the customer's. */
@@ -15,7 +15,7 @@ export type Terms = {
 }
 
 /** A program of a partner, known by its API key. */
-export type ApiKeyActor = {
+type ApiKeyActor = {
   readonly kind: 'api_key'
   readonly key_id: string
   /** Hash, in hex, of the key value that was used: a rotation ends values, not keys. */
@@ -67,6 +67,3 @@ export type OperatorActor = {
 
 /** A person at a shell of the machine who is not signed in. */
 export type ShellActor = { readonly kind: 'shell' }
-
-/** The caller of a rule. Rules do not know how the actor was authenticated. */
-export type Actor = PartnerActor | PersonActor | OperatorActor | ShellActor

@@ -16,7 +16,7 @@ export type Batching<Item, Answer> = {
   stop(): Promise<void>
 }
 
-export type BatchingOptions<Item, Answer> = {
+type BatchingOptions<Item, Answer> = {
   /** Returns an answer for each item, in their order; undefined when no item needs an answer. */
   run(batch: readonly Item[]): Promise<readonly Answer[] | undefined>
   /** The most items in a batch. */
@@ -80,7 +80,7 @@ export function openBatching<Item, Answer = void>(
 }
 
 /** The loop alone, for callers with their own queue: runs steps while there is more work, and then becomes idle. */
-export type Pump = {
+type Pump = {
   /** Starts a run. Does nothing while `at_once` runs are under way. */
   start(): void
   idle(): Promise<void>

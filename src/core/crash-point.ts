@@ -2,7 +2,7 @@
  * Named points at which a test kills the process, to test crashes at the worst moments. Does nothing unless CRASH_AT names
  * the point; the service logs a warning when it is set.
  */
-export const crashPoints = [
+const crashPoints = [
   'after_lock',
   'before_commit',
   'after_commit',

@@ -1,4 +1,4 @@
-export type Document = { type: 'cpf' | 'cnpj'; value: string }
+type Document = { type: 'cpf' | 'cnpj'; value: string }
 
 const cpfBare = /^[0-9]{11}$/
 const cpfPunctuated = /^[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}$/

@@ -18,7 +18,7 @@ export class QueueFull extends Error {
   override name = 'QueueFull'
 }
 
-export type FairSemaphoreOptions = {
+type FairSemaphoreOptions = {
   readonly at_once: number
   readonly per_name: number
   /** The most callers that may wait under one name. */

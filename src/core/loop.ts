@@ -46,7 +46,7 @@ export function openLoop(work: () => Promise<void>, options: LoopOptions): Loop 
 }
 
 /** A wake-up signal. A notification while no caller waits is kept: the next `wait` returns at once. */
-export type WakeSignal = {
+type WakeSignal = {
   notify(): void
   isPending(): boolean
   /** Discards a kept notification. */

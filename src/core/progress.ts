@@ -1,3 +1,3 @@
 /** Progress of a long task, to display. */
-export type Progress = { readonly what: string; readonly done: number; readonly of: number }
+type Progress = { readonly what: string; readonly done: number; readonly of: number }
 export type OnProgress = (progress: Progress) => void

@@ -6,7 +6,7 @@ import type { Gate } from './gate.ts'
 import { rateLimitHeaders, refusalHeaders, securityHeaders } from './headers.ts'
 
 /** Errors below the router: broken framing, headers too large, too slow a client, too many connections. */
-export type Below = {
+type Below = {
   readonly gate: Pick<Gate, 'windowOf' | 'visit' | 'addressOf'>
   readonly public_url: () => string
 }

@@ -6,7 +6,7 @@ import { assertNamed } from './schema.ts'
 import type { StoredReply } from './stored-reply.ts'
 
 /** The scopes an endpoint requires: all of them, or any. A scope may read the objects it acts on, so reads require any. */
-export type NeededScopes = { readonly all: readonly Scope[] } | { readonly any: readonly Scope[] }
+type NeededScopes = { readonly all: readonly Scope[] } | { readonly any: readonly Scope[] }
 
 /** What is missing, as the end of a sentence that begins with "This API key"; undefined when nothing is missing. */
 export function lackOfScopes(needed: NeededScopes, held: readonly Scope[]): string | undefined {

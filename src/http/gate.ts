@@ -39,7 +39,7 @@ export type Requester = {
   readonly last_four?: string
 }
 
-export type RefusedAdmission = {
+type RefusedAdmission = {
   readonly by?: Requester
   readonly window: WindowState
   readonly refusal: Refusal

@@ -5,7 +5,7 @@ import type { Call, Endpoint } from './endpoint.ts'
 
 const LIMIT_DEFAULT = 20
 
-export type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string | null }
+type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string | null }
 
 /** Which list a request reads, and how much of it (contract §2, §17.1). */
 export type List = {
@@ -86,7 +86,7 @@ function refuseForeign(param: string): never {
 }
 
 /** The position after which a list by (created_at, id) continues. `prefix` is the prefix of its ids. */
-export function positionOf({ cursor, tag }: List, prefix: string): ListPosition | undefined {
+function positionOf({ cursor, tag }: List, prefix: string): ListPosition | undefined {
   const id = new RegExp(`^${prefix}_[0-9a-z]+$`)
   const position = decodeCursor(cursor, { at: /^[0-9-]{10}T[0-9:.]{12}Z$/, id }, { tag })
   if (!position) return undefined

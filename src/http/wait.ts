@@ -8,7 +8,7 @@ import type { Endpoint } from './endpoint.ts'
  * Long polls: lists that are followed take `?wait=`. The response comes as soon as there are entries, or empty when the wait
  * ends. A waiting caller holds a socket and a place here, and no connection to the database.
  */
-export const WAIT_MAX_SECONDS = 30
+const WAIT_MAX_SECONDS = 30
 
 export const waitQuery = {
   wait: T.Optional(

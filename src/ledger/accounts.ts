@@ -4,7 +4,7 @@ import type { Asset } from '../core/money.ts'
  * The chart of accounts (contract §11). Only a customer's account has a balance row, which is locked and can refuse. The
  * other accounts belong to the house, may be negative, and are only the sum of their entries, so they are never locked.
  */
-export type Account =
+type Account =
   | { readonly kind: 'customer'; readonly customer_id: string }
   /** Debited from a customer, while the order's outcome is still open. */
   | { readonly kind: 'in_transit'; readonly rail: string; readonly customer_id: string }
@@ -16,7 +16,7 @@ export type Account =
   | { readonly kind: 'network_fees' }
 
 /** One side of a movement: a positive amount goes into the account, a negative one out of it. */
-export type MovementLine = { readonly account: Account; readonly asset: Asset; readonly amount: bigint }
+type MovementLine = { readonly account: Account; readonly asset: Asset; readonly amount: bigint }
 
 /**
  * What one cause moves at one moment. The lines sum to zero per asset, and a cause has at most one movement of each name: a

@@ -52,7 +52,7 @@ export type AuditReport = {
 }
 
 /** An order of the rows for checks in pieces, by the columns of an index. */
-export type CheckWalk = {
+type CheckWalk = {
   readonly types: readonly string[]
   /** All tables with ids of this kind: an id that is in only one of them must be visited too. */
   readonly places: readonly {
@@ -343,7 +343,7 @@ export async function runSearchCheck(tx: Db, { name, find }: SearchCheck): Promi
 }
 
 /** The ids after `after`, up to and including `upto`; null means the beginning, or the end. */
-export type Range = { readonly after: readonly unknown[] | null; readonly upto: readonly unknown[] | null }
+type Range = { readonly after: readonly unknown[] | null; readonly upto: readonly unknown[] | null }
 
 /** A condition and its parameters. */
 type Bounds = { readonly within: Within; readonly values: unknown[] }

@@ -105,7 +105,7 @@ function merge(lists: readonly (readonly StatementLine[])[], limit: number): Sta
 }
 
 /** An entry of one cause. */
-export type EntryOfCause = {
+type EntryOfCause = {
   readonly movement: MovementName
   readonly account: string
   readonly owner: string

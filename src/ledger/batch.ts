@@ -27,7 +27,7 @@ export type Pipeline = {
   readonly follow?: ((client: Client) => void) | undefined
 }
 
-export type BatchListeners = {
+type BatchListeners = {
   readonly log: Logger
   /** Called after each committed batch, for the metrics. */
   readonly onBatch?: (batch: { commands: number; seconds: number }) => void

@@ -165,7 +165,7 @@ export const assertClaimsFree = targetOf(
   { counted: 'first' },
 )
 
-export type DecidedClaim = HeldClaim & { readonly record: IdempotencyRecord }
+type DecidedClaim = HeldClaim & { readonly record: IdempotencyRecord }
 
 export const decidedClaims = ({ claims }: State): DecidedClaim[] =>
   [...claims.values()].filter((held): held is DecidedClaim => held.changed === true)

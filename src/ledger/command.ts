@@ -128,7 +128,7 @@ type Given<Type> = Type extends `${infer Name extends TypeName}?`
   : ColumnTypes[Type & TypeName]
 
 /** A row with every column, each of its type. */
-export type RowOf<C extends Columns> = { readonly [Name in keyof C]: Given<C[Name]> }
+type RowOf<C extends Columns> = { readonly [Name in keyof C]: Given<C[Name]> }
 
 type AnyRow = Readonly<Record<string, unknown>>
 

@@ -62,7 +62,7 @@ export function openRunnerConnection(seat: Seat, name: string): RunnerConnection
  */
 const DURABLE = ['on', 'remote_apply']
 
-export type DurabilitySettings = { readonly synchronous_commit: string; readonly fsync: string }
+type DurabilitySettings = { readonly synchronous_commit: string; readonly fsync: string }
 
 /** An acknowledged payment must survive a power cut and a fail-over: a server that could lose it is not used. */
 export class NotDurable extends Error {

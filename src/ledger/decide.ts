@@ -12,7 +12,7 @@ export type CommandResult =
   | { readonly refusal: Refusal }
   | { readonly bug: unknown }
 
-export type Entry = {
+type Entry = {
   cause_id: string
   movement: string
   line: number

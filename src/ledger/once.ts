@@ -151,7 +151,7 @@ export type Tried<Made> =
       readonly would_replay: boolean
     }
 
-export type Trial<Made> = {
+type Trial<Made> = {
   readonly partner_id: string
   readonly claim: Claim
   /** Does everything that the real call does before its command. */

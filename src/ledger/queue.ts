@@ -9,7 +9,7 @@ export type Pending = {
   readonly since: number
 }
 
-export type Queue = { add(pending: Pending): void; take(max: number): Pending[]; size(): number }
+type Queue = { add(pending: Pending): void; take(max: number): Pending[]; size(): number }
 
 /** Partners take turns: one command each per round, so a partner with ten thousand commands does not delay the others. */
 export function openQueue(): Queue {

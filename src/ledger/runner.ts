@@ -13,7 +13,7 @@ import type { CommandResult } from './decide.ts'
 import { openQueue, type Pending } from './queue.ts'
 
 /** Runs commands from a queue over one connection, in batches. */
-export type Runner = {
+type Runner = {
   submit(pending: Pending): void
   /** How many commands were submitted and are not answered yet. */
   waiting(): number
@@ -157,7 +157,7 @@ export function openRunner(options: RunnerOptions): Runner {
   }
 }
 
-export const commandsOf = (batch: readonly Pending[]) => batch.map(({ command }) => command)
+const commandsOf = (batch: readonly Pending[]) => batch.map(({ command }) => command)
 
 /** Refuses the commands that have waited longer than this, with a 503; returns the others. */
 function refuseOlder(batch: readonly Pending[], ms: number): readonly Pending[] {

@@ -36,7 +36,7 @@ export type Limiter = {
   stop(): Promise<void>
 }
 
-export type LimiterOptions = {
+type LimiterOptions = {
   readonly seat: Seat
   readonly clock: Clock
   readonly hints: Hints

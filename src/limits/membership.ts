@@ -31,7 +31,7 @@ import {
  *   shared       → exclusive      the other nodes have left
  *   any          → disconnected   the connection was lost, and the lock with it; the node connects again
  */
-export type CountingMode =
+type CountingMode =
   /** This node counts, in memory, and no other node does. */
   | 'exclusive'
   /** All nodes count in the database. */
@@ -55,7 +55,7 @@ export type Membership = {
   leave(): Promise<void>
 }
 
-export type MembershipOptions = {
+type MembershipOptions = {
   readonly seat: Seat
   readonly settings: Record<string, string>
   readonly pool: Pool

@@ -10,7 +10,7 @@ export type OrphanedConnections = {
 }
 
 /** A server process: its pid, the start time of its server, and a time at which the process existed. */
-export type Backend = { readonly pid: number; readonly server_started: string; readonly met_at: string }
+type Backend = { readonly pid: number; readonly server_started: string; readonly met_at: string }
 
 export function openOrphanedConnections(seat: Seat): OrphanedConnections {
   const orphaned = new Set<Backend>()

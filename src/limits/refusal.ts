@@ -3,7 +3,7 @@ import { LOOKUPS, redeliveryWindowLimit } from './window-limits.ts'
 import type { Verdict } from './windows.ts'
 
 /** The error for a full window (contract §17.3, §17.15): which window, its limit, and how long to wait. */
-export type RefusedWindow = 'minute' | 'day' | 'endpoint' | 'lookups' | 'address'
+type RefusedWindow = 'minute' | 'day' | 'endpoint' | 'lookups' | 'address'
 
 const windowOf = (name: string): RefusedWindow => {
   if (name === 'minute' || name === 'day' || name === 'address') return name

@@ -93,7 +93,7 @@ export async function removeMark(db: Db, node: string): Promise<void> {
 }
 
 /** `exclusive`: a node holds the exclusive lock. `marked`: a former exclusive node has not saved all its counts. */
-export type Locked =
+type Locked =
   | { readonly counters: readonly Counter[] }
   | { readonly exclusive: true }
   | { readonly marked: string }

@@ -1,7 +1,7 @@
 import type { WindowState } from '../http/headers.ts'
 
 /** Contract §6, §17.5. Windows are fixed minutes and UTC days; the per-minute window goes into the headers. */
-export type WindowKind = 'minute' | 'day'
+type WindowKind = 'minute' | 'day'
 
 const LENGTH_MS: Readonly<Record<WindowKind, number>> = { minute: 60_000, day: 86_400_000 }
 

@@ -21,7 +21,7 @@ export type OpenDatabase = {
   readonly primary: Primary
 }
 
-export type DatabaseOptions = {
+type DatabaseOptions = {
   readonly config: Config
   readonly log: Logger
   readonly closing: Closing

@@ -13,7 +13,7 @@ import { createUser } from '../parties/team/people.ts'
 import type { World } from '../world.ts'
 
 /** Demo data of a first start: a partner, its owner, a sandbox key and a customer with a balance. */
-export type Demo = {
+type Demo = {
   readonly partner_id: string
   readonly email: string
   readonly password: string
@@ -71,7 +71,7 @@ export async function showDemo(
   to.print(renderDemo(demo, to.url, kept ? { file } : { file: undefined }))
 }
 
-export const demoFile = (data_dir: string): string => join(data_dir, 'demo.env')
+const demoFile = (data_dir: string): string => join(data_dir, 'demo.env')
 
 /** The environment variables that the guides, the SDK and the command line use. */
 const variablesOf = (demo: Demo, url: string) => ({

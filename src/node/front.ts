@@ -31,9 +31,9 @@ export type Front = Pick<ServerOptions, 'endpoints' | 'handlers' | 'gate' | 'rec
   readonly console: (more: Pick<ConsoleParts, 'public_url' | 'stopping'>) => FrontOfConsole
 }
 
-export type FrontOfConsole = { readonly handlers: readonly ConsoleHandler[]; readonly writes: Writes }
+type FrontOfConsole = { readonly handlers: readonly ConsoleHandler[]; readonly writes: Writes }
 
-export type FrontOptions = {
+type FrontOptions = {
   readonly config: Config
   readonly worlds: Worlds
   readonly runtimes: Runtimes

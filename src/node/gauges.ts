@@ -68,7 +68,7 @@ const declared = {
   },
 } as const satisfies Record<string, { help: string; labels: readonly string[] }>
 
-export type GaugeName = keyof typeof declared
+type GaugeName = keyof typeof declared
 
 export type Sample = readonly [gauge: GaugeName, labels: Readonly<Record<string, string>>, value: number]
 

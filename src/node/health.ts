@@ -3,7 +3,7 @@ import type { AssertReady } from './readiness.ts'
 import type { Role } from './role.ts'
 
 /** Endpoints for operators and load balancers: alive, and ready. Neither needs an API key. */
-export type HealthOptions = {
+type HealthOptions = {
   readonly role: Role
   readonly assertReady: AssertReady
   /** Additional facts for people who read the response. Whether the node is ready never depends on them. */

@@ -27,7 +27,7 @@ const ANSWER_AFTER_WAIT_MS = 5000
 /** How long requests under way may take after the listener has closed: longer than any response that is not a stream. */
 const finishMs = (answer_ms: number) => answer_ms + 500
 
-export type HttpOptions = {
+type HttpOptions = {
   readonly config: Config
   readonly front: Front
   readonly worlds: Worlds
@@ -38,7 +38,7 @@ export type HttpOptions = {
   readonly closing: Closing
 }
 
-export type Http = {
+type Http = {
   /** Begins to listen. Returns the URL under which this machine reaches the server. */
   listen(): Promise<string>
   /** Requests that are not answered yet. */

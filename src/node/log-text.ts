@@ -22,7 +22,7 @@ const codes: Readonly<Record<Tone, number>> = { dim: 2, red: 31, yellow: 33, gre
 const inColour: Paint = (tone, text) => (text === '' ? '' : `\x1b[${codes[tone]}m${text}\x1b[0m`)
 const plain: Paint = (_, text) => text
 
-export function renderLogLine({ level, time, msg = '', err, ...fields }: Line, paint: Paint = plain): string {
+function renderLogLine({ level, time, msg = '', err, ...fields }: Line, paint: Paint = plain): string {
   const text = msg === 'request' ? requestOf(fields, paint) : messageOf(msg, fields, paint)
   const trouble = err ? `\n${indent(describe(err))}` : ''
   return `${paint('dim', clockOf(time))} ${levelOf(level, paint)} ${text}${trouble}\n`

@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import { reportError } from '../core/error-report.ts'
 import { textLines } from './log-text.ts'
 
-export type LogFormat = 'text' | 'json'
+type LogFormat = 'text' | 'json'
 
 /** Text on a terminal, JSON for log collectors. Error objects are rendered by `reportError`, under whatever name they come. */
 export function createLog(options: {

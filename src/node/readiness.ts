@@ -7,7 +7,7 @@ const READY_MS = 1000
 /** A write within this time proves that the server takes writes, as long as its heartbeat is answered. */
 const WRITTEN_MS = 3000
 
-export type Readiness = { ready(): boolean }
+type Readiness = { ready(): boolean }
 
 /** Throws a refusal that says why this node should get no traffic. */
 export type AssertReady = () => Promise<void>

@@ -28,7 +28,7 @@ import { runsWorkers } from './role.ts'
 import { type OpenWorlds, sliceChecks } from './worlds.ts'
 
 /** One environment on this node: the world, and the workers in it. */
-export type Runtime<E extends Environment = Environment> = {
+type Runtime<E extends Environment = Environment> = {
   readonly world: World<E>
   /** Sends the payouts that this node accepted. With the role of a worker it also takes over payouts of other nodes. */
   readonly payouts: PayoutWorker
@@ -46,7 +46,7 @@ export type Runtime<E extends Environment = Environment> = {
 
 export type Runtimes = { readonly [E in Environment]: Runtime<E> }
 
-export type RuntimeOptions = {
+type RuntimeOptions = {
   readonly opened: OpenWorlds
   readonly office: Office
   readonly activityHints: ActivityHints

@@ -32,7 +32,7 @@ export type Service = {
   stop(): Promise<void>
 }
 
-export type StartOptions = {
+type StartOptions = {
   readonly config: Config
   /** Prints the demo and the ready line. */
   readonly print: (text: string) => void

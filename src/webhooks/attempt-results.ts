@@ -49,7 +49,7 @@ const noted = Object.keys(outcomeColumns).filter(
 )
 
 /** Bytes of responses stored per partner and UTC day. Beyond that only status, error and times are stored. */
-export const ANSWER_BYTES_PER_DAY = 32 * 1024 * 1024
+const ANSWER_BYTES_PER_DAY = 32 * 1024 * 1024
 const whileKept = (column: string) =>
   `CASE WHEN told.bytes <= ${ANSWER_BYTES_PER_DAY} THEN done.${column} END`
 

@@ -17,9 +17,9 @@ export type ReceiverResponse = {
 }
 
 /** A response is read up to here; then the connection is closed. */
-export const ANSWER_MAX_BYTES = 64 * 1024
+const ANSWER_MAX_BYTES = 64 * 1024
 /** How much of a body is stored: of a failure, and below of a success. */
-export const KEPT_BYTES = 4 * 1024
+const KEPT_BYTES = 4 * 1024
 const KEPT_OF_SUCCESS = 1024
 
 /** Headers that help to debug. The others are not stored: they may hold secrets of the receiver. */

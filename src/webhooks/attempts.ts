@@ -13,7 +13,7 @@ import { openSecrets } from './secrets.ts'
 import { signatureHeaders } from './signature.ts'
 
 /** Makes attempts: signs the event, posts it while no transaction is open, reports the answer, records the result. */
-export type Attempts = {
+type Attempts = {
   /** Resolves when the result is recorded. Calls `onAnswer` before that, unless the attempt was cut off. */
   make(taken: TakenDelivery, onAnswer: (answer: AttemptAnswer) => void): Promise<void>
   /** Cuts off all attempts under way. */

@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts'
 import { cancelPending } from './queue.ts'
 
 /** Cancels the pending deliveries of disabled and deleted endpoints, in batches: there may be any number. */
-export type Canceling = {
+type Canceling = {
   /** The endpoint was disabled or deleted, and may have pending deliveries. */
   add(endpoint_id: string): void
   stop(): Promise<void>

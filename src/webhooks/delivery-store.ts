@@ -5,7 +5,7 @@ import type { AttemptResult } from './attempt-results.ts'
 
 /** Deliveries as the API and the console show them. The worker's queries are in queue.ts. */
 export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'canceled'] as const
-export type DeliveryStatus = (typeof deliveryStatuses)[number]
+type DeliveryStatus = (typeof deliveryStatuses)[number]
 
 export type Delivery = StoredEvent & {
   readonly endpoint_id: string
@@ -120,7 +120,7 @@ export async function linesOfEvents(db: Db, event_ids: readonly string[]): Promi
 }
 
 /** State of an endpoint's queue. */
-export type QueueOfEndpoint = {
+type QueueOfEndpoint = {
   readonly id: string
   /** Pending deliveries, counted up to a thousand. */
   readonly waiting: number
@@ -151,7 +151,7 @@ export async function queuesOf(db: Db, endpoints: readonly string[]): Promise<Qu
   }))
 }
 
-export type DeliveryFilter = {
+type DeliveryFilter = {
   readonly endpoint_id: string
   readonly event_ids: readonly string[]
   /** Characters to return of each response body. */
@@ -177,7 +177,7 @@ export async function selectDeliveries(db: Db, filter: DeliveryFilter): Promise<
 }
 
 /** A delivery as the console shows it on the page of a payment: with the last attempt only. */
-export type DeliveryOfEvent = {
+type DeliveryOfEvent = {
   readonly event_id: string
   readonly endpoint_id: string
   readonly url: string

@@ -8,7 +8,7 @@ import type { TakenDelivery } from './queue.ts'
  * One sender per endpoint that this node delivers to. An endpoint is *backlogged* while it may have due deliveries that this
  * node has not taken.
  */
-export type EndpointSenders = {
+type EndpointSenders = {
   /** Marks these endpoints as backlogged. */
   addBacklog(endpoints: Iterable<OwnedEndpoint>): void
   /** Whether any endpoint is backlogged. */

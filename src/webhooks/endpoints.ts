@@ -44,14 +44,14 @@ export type Webhooks = {
 const ENDPOINTS_MAX = 20
 const PENDING_ENDED_AT_ONCE = 1000
 
-export type NewEndpoint = {
+type NewEndpoint = {
   readonly partner_id: string
   readonly url: string
   readonly events: readonly string[]
   readonly description: string | null
 }
 
-export type ShownEndpoint = { readonly endpoint: WebhookEndpoint; readonly secret: string }
+type ShownEndpoint = { readonly endpoint: WebhookEndpoint; readonly secret: string }
 
 export async function createEndpoint(
   world: World,

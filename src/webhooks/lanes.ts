@@ -11,7 +11,7 @@ export type Lanes = {
   readonly wasted: number
 }
 
-export const LANES_FIRST = 2
+const LANES_FIRST = 2
 export const LANES_MAX = 32
 /** Lanes of a receiver that fails quickly: it holds no slot for long, and may recover at any moment. */
 const LANES_REFUSING = 2

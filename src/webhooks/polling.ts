@@ -4,7 +4,7 @@ import type { Activity } from '../core/activity.ts'
  * When to poll the database for endpoints with due deliveries: soon after a wake-up, when a retry becomes due, and
  * regularly, for deliveries without a wake-up.
  */
-export type Polling = {
+type Polling = {
   /** Whether a poll is due now. */
   isDue(): boolean
   /** Time until the next poll. */

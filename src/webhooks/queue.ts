@@ -64,7 +64,7 @@ export async function lockOutstanding(
   return rows[0].n
 }
 
-export type RangePart = {
+type RangePart = {
   readonly redelivered: number
   readonly looked_at: number
   /** Log position of the last event that was looked at. */
@@ -128,7 +128,7 @@ export async function earliestBehind(
   return rows[0].at ?? undefined
 }
 
-export type Waiting = {
+type Waiting = {
   readonly endpoint_id: string
   readonly partner_id: string
   readonly enabled: boolean

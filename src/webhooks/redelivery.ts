@@ -20,7 +20,7 @@ import {
  * Redelivery of events (contract §17.15). One call makes many deliveries, so three limits bound it: pending deliveries per
  * endpoint, events per call, and calls per key (limits/window-limits.ts).
  */
-export const OUTSTANDING_MAX = 50_000
+const OUTSTANDING_MAX = 50_000
 const RANGE_PART = 2000
 const RANGE_PARTS_MAX = 5
 

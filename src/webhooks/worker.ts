@@ -28,7 +28,7 @@ export type WebhookWorker = {
   stop(): Promise<void>
 }
 
-export type WebhookWorkerOptions = AttemptOptions & {
+type WebhookWorkerOptions = AttemptOptions & {
   /** Sustained rate of attempts per partner. */
   readonly per_second: number
   readonly log: Logger

@@ -90,7 +90,7 @@ test('a history of every kind of cause has no findings', async () => {
   expect(report.findings).toEqual([])
   expect(Number(entries)).toBeGreaterThan(ENTRIES * 0.9)
   noteFact(
-    `${entries} honest entries of every kind of cause: no finding, by the whole audit (${seconds.toFixed(1)} s) or in the background while they were made.`,
+    `${entries} correct entries of every kind of cause: no finding by the whole audit (${seconds.toFixed(1)} s), nor by the audit in the background while they were written`,
   )
 }, 1_900_000)
 

@@ -4,7 +4,7 @@ import { auditIn } from '../../src/ledger/audit.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
 import { type History, openHistory } from '../support/history.ts'
 import { findInPieces } from '../support/pieces.ts'
-import { noteFact } from '../support/proof.ts'
+import { countsIn, noteFact } from '../support/proof.ts'
 import { size } from '../support/size.ts'
 
 /**
@@ -312,7 +312,7 @@ test('every single corruption is named', async () => {
     if (!named) missed.push(corruption!.what)
   }
   noteFact(
-    `${tried} random corruptions (${JSON.stringify(counts)}), each alone: ${tried - missed.length} named by the audit.`,
+    `${tried} random corruptions, one at a time (${countsIn(counts)}): the audit found ${tried - missed.length}`,
   )
   expect(missed).toEqual([])
 }, 3_600_000)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { databaseRoleOf, type SchemaName } from '../../src/db/pool.ts'
-import { noteFact } from '../support/proof.ts'
+import { countsIn, noteFact } from '../support/proof.ts'
 import { type Ability, abilitiesOf, attemptsOf, guardsOf, nameOf } from '../support/role-search.ts'
 import { openTrials, type Verdict } from '../support/role-trial.ts'
 import { size } from '../support/size.ts'
@@ -49,7 +49,7 @@ async function search(role: SchemaName, allowed: Allowed) {
       if (!ALL && (name in allowed ? verdict === 'unnamed' : verdict !== 'nothing')) break
     }
   }
-  noteFact(`Attempts from the seat of the role of ${role}: ${JSON.stringify(counts)}.`)
+  noteFact(`Changes tried with the rights of the role ${role}: ${countsIn(counts)}`)
   return { unnamed, untried }
 }
 

@@ -136,7 +136,7 @@ describe('calls that never return', () => {
       expect(performance.now() - stopping).toBeLessThan(RAIL_TIMEOUT_MS + 5000)
       expect(await count(`payouts WHERE status = 'processing'`)).toBe(hanging.length)
       noteFact(
-        `${HANGING} questions to a rail that never answers (deadline ${RAIL_TIMEOUT_MS} ms): another payout was settled after ${delayed} ms, the process stopped`,
+        `${HANGING} status queries to a rail that never answers (deadline ${RAIL_TIMEOUT_MS} ms): another payout was settled after ${delayed} ms, the process stopped`,
       )
     },
     TIMEOUT_MS,

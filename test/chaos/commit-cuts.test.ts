@@ -71,7 +71,7 @@ test(
       expect(await balanceOf(stage, customer_id, 'USDT')).toEqual(spent)
       const unknown = await expectBooked(stage, customer_id, deposits)
       noteFact(
-        `${CUTS} connections cut, ${cuts.commit} at COMMIT, ${cuts.question} at the question what became of it and ${cuts.look} at its answer, before they arrived and after they took effect, up to four in a row, under ${payouts.length} payouts, ${transfers.length} transfers and ${deposits.length} deposits: ${trouble.unavailable + unknown} × 503 and no other 5xx, every answered one there once, every retry the same body, audit clean`,
+        `${CUTS} connections cut, ${cuts.commit} at COMMIT, ${cuts.question} at the query that checks the COMMIT and ${cuts.look} at its reply, before they arrived and after they took effect, up to four in a row, during ${payouts.length} payouts, ${transfers.length} transfers and ${deposits.length} deposits: ${trouble.unavailable + unknown} × 503 and no other 5xx, every acknowledged one stored once, the same body for every retry, audit clean`,
       )
     } finally {
       await stage.stop()

@@ -125,7 +125,7 @@ for (const [name, prepare] of Object.entries(operations)) {
       }
       expect((await audit(stage.db, sliceChecks)).findings).toEqual([])
       noteFact(
-        `${name}: ${mine.length} rows of 1 to ${AFTERWARDS_MAX + 1} cuts, at COMMIT, at the question after it and at its answer, before and after each took effect: all acknowledged, each there once, audit clean`,
+        `${name}: ${mine.length} sequences of 1 to ${AFTERWARDS_MAX + 1} cut connections, at COMMIT, at the query that checks the COMMIT and at its reply, before and after each took effect: all acknowledged, each stored once, audit clean`,
       )
     },
     TIMEOUT_MS,

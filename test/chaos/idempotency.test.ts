@@ -93,7 +93,7 @@ describe('equal payouts at once, over two processes', () => {
         await expectSpentOnce(stage, customer_id)
         expect(readJournal(stage.journal)).toHaveLength(KEYS)
         noteFact(
-          `${KEYS} keys × ${COPIES} equal requests over 2 processes: ${KEYS} payouts, ${KEYS} debits, ${KEYS} instructions to the rail, 1 status and body per key, ${firsts} answers that are no replay, ${unavailable} × 503`,
+          `${KEYS} keys × ${COPIES} equal requests over 2 processes: ${KEYS} payouts, ${KEYS} debits, ${KEYS} instructions to the rail, 1 status and body per key, ${firsts} responses that are not a replay, ${unavailable} × 503`,
         )
       } finally {
         await stage.stop()

@@ -105,7 +105,7 @@ const pixSays = (kind: PixStatus['kind'], send_id: string): PixStatus => {
 const facts = { late: 0, moments: 0, rows: 0 }
 afterAll(() =>
   noteFact(
-    `rails that answer after the lease, ${facts.late} ways; an operator at each of ${facts.moments} moments of a worker's step: nothing paid and returned, ${facts.rows} contradictions, each of them a row, audit clean`,
+    `rails that answer after the lease in ${facts.late} ways, and an operator who resolves at each of ${facts.moments} points of a worker's step: nothing both paid and returned, ${facts.rows} contradictions, each recorded as an exception, audit clean`,
   ),
 )
 

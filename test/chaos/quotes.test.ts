@@ -240,7 +240,7 @@ describe('quotes over two processes', () => {
           expect((await stage.api(i).post(`/v1/quotes/${id}/execute`)).json.error.code).toBe('quote_expired')
         await expectTraded(stage, customer_id, 2)
         noteFact(
-          `${WAITERS} executions that came in time and waited for a lock beyond the quote’s end: 0 traded`,
+          `${WAITERS} executions that arrived in time and waited for a lock until after the quote’s end: 0 traded`,
         )
       } finally {
         await holder.end().catch(() => {})

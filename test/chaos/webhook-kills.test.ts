@@ -128,7 +128,7 @@ test(
       // The crash between 200 and mark is what makes some arrive twice.
       expect(taken).toBeGreaterThan(owed)
       noteFact(
-        `${made.size} events to ${RECEIVERS} receivers that fail half the time (500, redirect, 429, hang up, silence), ${KILLS} × kill -9 and ${CRASHES} deaths between the receiver's 200 and our mark: ${owed} of ${owed} deliveries arrived, ${taken - owed} of them more than once, in ${requests} requests; every signature verified by standardwebhooks, none of the tampered ones, audit clean`,
+        `${made.size} events to ${RECEIVERS} receivers that fail half the time (500, redirect, 429, hang up, silence), ${KILLS} × kill -9 and ${CRASHES} crashes between the receiver's 200 and the row that records it: ${owed} of ${owed} deliveries arrived, ${taken - owed} of them more than once, in ${requests} requests; every signature verified by standardwebhooks, none of the tampered ones, audit clean`,
       )
     } finally {
       await stage.stop()

@@ -160,6 +160,6 @@ test('everything acknowledged is there once, as it was acknowledged, and the boo
   const refused = payers.asks.filter(({ status }) => status === 503).length
   const slowest = Math.round(Math.max(...payers.asks.map(({ ms }) => ms)))
   noteFact(
-    `fail-over: ${acknowledged.length} payouts acknowledged, each there once with its answer to the byte; ${refused} times 503, the longest request ${slowest} ms; a key of ${PER_DAY} a day was let in ${accepted} times; audit clean`,
+    `fail-over: ${acknowledged.length} payouts acknowledged, each stored once and with the same response to the byte; ${refused} times 503, the longest request ${slowest} ms; a key of ${PER_DAY} a day was let in ${accepted} times; audit clean`,
   )
 })

@@ -113,6 +113,6 @@ test('nodes of the version before pay on while a newer one migrates the database
   expect(await asAdmin(database.url, ['SELECT kind, object_id, details FROM sandbox.exceptions'])).toEqual([])
   const refused = statuses.filter((status) => status === 503).length
   noteFact(
-    `rolling upgrade: ${acknowledged.length} payouts on two nodes of the version before and one of this one, the database migrated under them: none lost, ${refused} times 503, audit clean`,
+    `rolling upgrade: ${acknowledged.length} payouts on two nodes of the previous version and one of this version, while the database was migrated: none lost, ${refused} times 503, audit clean`,
   )
 })

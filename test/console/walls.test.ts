@@ -117,7 +117,7 @@ type Asked = { status: number; code: string | undefined; text: string }
 let asked_in_all = 0
 afterAll(() =>
   noteFact(
-    `${asked_in_all} calls to ${consoleEndpoints.length} endpoints as nobody, with an API key, in each of ${Object.keys(clients).length} roles, as another partner, from another page and without proof: each answered as the table says`,
+    `${asked_in_all} calls to ${consoleEndpoints.length} endpoints without a session, with an API key, in each of ${Object.keys(clients).length} roles, as a user of another partner, from another origin and without a recent re-authentication: each response matches the table of permits`,
   ),
 )
 

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { runInNewContext } from 'node:vm'
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { operations } from '../support/fuzz/document.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { readHttpFile, type Sent } from './http-file.ts'
@@ -34,10 +33,6 @@ async function send({ method, url, headers, body }: Sent): Promise<{ status: num
   const text = await response.text()
   return { status: response.status, json: text === '' ? undefined : JSON.parse(text) }
 }
-
-test('openapi.yaml says what openapi.json says', () => {
-  expect(parse(read('openapi.yaml'))).toEqual(JSON.parse(read('openapi.json')))
-})
 
 /** A request with what it should and what it did. */
 type Step = {

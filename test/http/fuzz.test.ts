@@ -94,7 +94,7 @@ test('whatever is sent, every answer is one that openapi.json declares', async (
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
   noteFact(
-    `${answered} requests made from openapi.json to ${operations.length} operations, seed ${seed}: ${faults.length} answers that it does not declare`,
+    `${answered} requests made from openapi.json to ${operations.length} operations, seed ${seed}: ${faults.length} responses that openapi.json does not declare`,
   )
   expect(
     faults.length,

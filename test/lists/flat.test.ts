@@ -155,8 +155,8 @@ describe(`after ${LONG} rows as after ${SHORT}`, () => {
 
   test('what was asked', () => {
     noteFact(
-      `lists: ${questions} questions of ${asked.length} lists touched as many blocks among ${LONG} rows of a partner as among ${SHORT}, but for the depth of the indexes`,
+      `${questions} queries of ${asked.length} lists touched as many blocks with ${LONG} rows of a partner as with ${SHORT}, apart from the depth of the indexes`,
     )
-    noteFact(`lists: the dearest page touched ${dearest.blocks} blocks (${dearest.name})`)
+    noteFact(`the most expensive page touched ${dearest.blocks} blocks (${dearest.name})`)
   })
 })

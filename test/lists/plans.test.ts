@@ -162,7 +162,7 @@ describe(`a page among ${ROWS} rows reads little more than it shows`, () => {
 
   test('no page of one filter read more', () => {
     noteFact(
-      `lists: among ${ROWS} rows of a partner no page of ${LIMIT} by one filter read more than ${highest} rows`,
+      `with ${ROWS} rows of a partner, no page of ${LIMIT} with one filter read more than ${highest} rows`,
     )
   })
 })

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from './wait.ts'
 
 /** A load balancer in front of nodes that listen on ports of this machine; it sends traffic to those that /readyz calls ready. */
-export type Balancer = {
+type Balancer = {
   readonly kind: string
   readonly url: string
   /** Until the balancer itself counts this node among the ready ones, or no longer does. */

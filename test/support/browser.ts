@@ -66,7 +66,7 @@ const TALLEST = 1400
 export const widths = { desktop: 1440, phone: 390 } as const
 export const themes = ['light', 'dark'] as const
 
-export type Look = {
+type Look = {
   readonly theme: (typeof themes)[number]
   readonly place: keyof typeof widths
   readonly width: number

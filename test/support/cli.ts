@@ -66,7 +66,7 @@ export async function runCli(
   return ranOf(args, { ...printed, code, signal: null })
 }
 
-export type Typed = {
+type Typed = {
   /** What comes in on standard input. */
   readonly input?: string
   readonly terminal?: boolean

@@ -10,7 +10,7 @@ import { note } from '../../src/records/acts/log.ts'
 import { TEST_KEY } from './database.ts'
 import type { TestService } from './service.ts'
 
-export type ConsoleReply = {
+type ConsoleReply = {
   readonly status: number
   readonly headers: Headers
   readonly text: string

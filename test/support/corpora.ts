@@ -12,14 +12,14 @@ export type BodyCase = {
   readonly layer: 'json' | 'schema' | 'size' | 'media_type'
 }
 
-export type TextCase = {
+type TextCase = {
   readonly name: string
   readonly text: string
   readonly valid: boolean
   readonly code_points: number
 }
 
-export type HeaderCase = {
+type HeaderCase = {
   readonly name: string
   readonly value: null | string | readonly string[]
   readonly code: string | null

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { Stage } from './stage.ts'
 
 /** A line of the simulated rails' journal: the id that an order came under, and the order as it came. */
-export type JournalLine = {
+type JournalLine = {
   readonly id: string
   readonly order: { readonly id?: string; readonly send_id?: string; readonly description?: string | null }
 }
@@ -41,7 +41,7 @@ export function transferOrder(customer_id: string, amount = '1000000') {
 }
 
 /** One payout or transfer, as the table has it. */
-export type Row = {
+type Row = {
   readonly id: string
   readonly customer_id: string
   readonly status: string
@@ -51,14 +51,14 @@ export type Row = {
   readonly rail_id: string
 }
 
-export async function readPayouts({ worlds }: Stage): Promise<Row[]> {
+async function readPayouts({ worlds }: Stage): Promise<Row[]> {
   const { rows } = await worlds.sandbox.db.query(
     `SELECT id, customer_id, status, amount + fee AS gross, idempotency_key AS key, send_id AS rail_id FROM payouts ORDER BY id`,
   )
   return rows
 }
 
-export async function readTransfers({ worlds }: Stage): Promise<Row[]> {
+async function readTransfers({ worlds }: Stage): Promise<Row[]> {
   const { rows } = await worlds.sandbox.db.query(
     `SELECT id, customer_id, status, amount_net + fee AS gross, idempotency_key AS key, tx_hash AS rail_id FROM transfers ORDER BY id`,
   )

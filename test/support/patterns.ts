@@ -104,7 +104,7 @@ const CANDIDATES = [
 const LOOP_FROM = 20
 
 /** A text to be written at any length: something said again and again, and what spoils the match at the end. */
-export type Recipe = Loop & { readonly suffix: string }
+type Recipe = Loop & { readonly suffix: string }
 
 export const write = ({ prefix, pump, suffix }: Recipe, length: number): string =>
   prefix + pump.repeat(Math.max(1, Math.floor((length - prefix.length) / pump.length))) + suffix

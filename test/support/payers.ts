@@ -10,7 +10,7 @@ export type Ask = {
   readonly ended_at: number
 }
 
-export type Order = {
+type Order = {
   readonly customer_id: string
   readonly amount: string
   readonly counterparty: { readonly type: 'pix_key'; readonly pix_key: string }

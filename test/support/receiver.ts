@@ -61,7 +61,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 /** What a partner does, with the package that a partner would use. Throws when the signature is wrong. */
-export function verify(secret: string, { body, headers }: Pick<Received, 'body' | 'headers'>): unknown {
+function verify(secret: string, { body, headers }: Pick<Received, 'body' | 'headers'>): unknown {
   return new Webhook(secret).verify(body, headers as Record<string, string>)
 }
 

@@ -15,7 +15,7 @@ export type Ability =
     }
   | { readonly verb: 'sequence'; readonly schema: string; readonly name: string }
 
-export type Column = {
+type Column = {
   readonly name: string
   readonly type: string
   /** The element type of an array, or null. */
@@ -95,7 +95,7 @@ export async function guardsOf(db: Db, schema: SchemaName): Promise<string[]> {
 }
 
 /** Hostile values of a column, as SQL over the row `t` that is changed. The first ones are the likeliest to be believed. */
-export function hostileValues(table: string, { name, type, element, nullable }: Column): string[] {
+function hostileValues(table: string, { name, type, element, nullable }: Column): string[] {
   const c = `t.${name}`
   const other = `(SELECT o.${name} FROM ${table} o WHERE o.${name}::text IS DISTINCT FROM ${c}::text ORDER BY o.ctid LIMIT 1)`
   const nothing = nullable ? ['NULL'] : []
@@ -150,7 +150,7 @@ const argumentValues: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Lists of hostile arguments, as SQL: each value of each argument, beside the first values of the others. */
-export function hostileArguments(types: readonly string[]): string[][] {
+function hostileArguments(types: readonly string[]): string[][] {
   const values = types.map((type) => {
     const known = argumentValues[type]
     if (!known) throw new Error(`no hostile values of the type ${type}: add some to role-search.ts`)
@@ -168,7 +168,7 @@ const EVERY_ID = `ARRAY(SELECT id FROM events UNION ALL SELECT id FROM payouts U
 const ROWS_MOST = 10
 
 /** The places of rows that differ from each other in kind: by status, by type, by what is missing. */
-export async function variedRows(db: Db, table: string): Promise<string[]> {
+async function variedRows(db: Db, table: string): Promise<string[]> {
   const { rows: columns } = await db.query(
     `SELECT attname AS name, format_type(atttypid, NULL) IN ('text', 'boolean') AS told FROM pg_attribute
      WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,

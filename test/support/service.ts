@@ -37,7 +37,7 @@ export type TestService = {
   stop(): Promise<void>
 }
 
-export type PartnerOptions = Partial<Omit<NewKey, 'partner_id'>> & {
+type PartnerOptions = Partial<Omit<NewKey, 'partner_id'>> & {
   environment?: 'production' | 'sandbox'
   limited?: boolean
   partner_id?: string

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A way to a server that is slow to let a connection in. One that is open is as fast as ever. */
-export type SlowProxy = {
+type SlowProxy = {
   /** The same database, by this way. */
   readonly url: string
   readonly port: number

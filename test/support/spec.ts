@@ -8,7 +8,7 @@ export const documents = ['interface', 'contract'] as const
 export type SpecName = (typeof documents)[number]
 
 /** A `§` in a text, with the document that it belongs to; none when nobody said which. */
-export type Citation = {
+type Citation = {
   readonly document: SpecName | undefined
   readonly section: string
   /** A numbered rule of the section: `interface §4.1, rule 2`. */

@@ -133,7 +133,7 @@ test('nobody connects to any of them, also when they are in the database already
   expect(names.queries()).toBeGreaterThan(asked_before + 20)
   expect(knocks).toBe(0)
   noteFact(
-    `${reachable.length} URLs of this machine, of private, link-local, metadata and reserved addresses, in every spelling and behind names that resolve to them, each delivered to twice past the check at creation: a listener on every address of the machine saw ${knocks} connections`,
+    `${reachable.length} URLs of this machine, of private, link-local, metadata and reserved addresses, in every spelling and behind names that resolve to them, each delivered to twice without the check at creation: a listener on every address of the machine saw ${knocks} connections`,
   )
 }, 120_000)
 

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 
 /** How fresh the page is: `live` receives hints, `waiting` polls every few seconds, `offline` gets no responses. */
-export type Liveness =
+type Liveness =
   /** `none`: this page neither receives hints nor polls. */
   { readonly state: 'live' | 'waiting' | 'none' } | { readonly state: 'offline'; readonly since: string }
 

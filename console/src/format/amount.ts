@@ -12,7 +12,7 @@ const MINUS = '−'
 const SPACE = '\u00a0'
 
 /** The parts of a formatted amount; `rest` holds trailing zeros, drawn in a quieter colour. */
-export type AmountParts = {
+type AmountParts = {
   readonly sign: '' | '+' | '−'
   /** Symbol before the figure: only BRL has one. */
   readonly currency: '' | 'R$'
@@ -22,7 +22,7 @@ export type AmountParts = {
   readonly unit: string
 }
 
-export type AmountOptions = { readonly language: Language; readonly change?: boolean | undefined }
+type AmountOptions = { readonly language: Language; readonly change?: boolean | undefined }
 
 export function amountParts(
   units: string | bigint,
@@ -77,7 +77,7 @@ export function parseAmount(typed: string, asset: string, language: Language): s
 }
 
 /** Why a typed text is not an amount above zero: too small, too many decimals, or not a number. */
-export type AmountFault = 'zero' | 'decimals' | 'figure'
+type AmountFault = 'zero' | 'decimals' | 'figure'
 
 export function faultOfAmount(typed: string, asset: string, language: Language): AmountFault | undefined {
   const units = parseAmount(typed, asset, language)

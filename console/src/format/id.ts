@@ -31,7 +31,7 @@ const prefixes = {
   partners: 'ptn',
 } as const
 
-export type Listed = keyof typeof prefixes
+type Listed = keyof typeof prefixes
 
 /** For a URL whose last part cannot be an id of its page: that part, and the prefix that the page expects. */
 export function notAnId(

@@ -1,6 +1,6 @@
 import type { Language } from './amount.ts'
 
-export type TimeOptions = {
+type TimeOptions = {
   readonly language: Language
   /** An IANA name; the browser's time zone when left out. */
   readonly zone?: string | undefined

@@ -46,7 +46,7 @@ export function useFrame(): Frame {
   }
 }
 
-export const basePathOf = (environment: Environment, operator: boolean): string =>
+const basePathOf = (environment: Environment, operator: boolean): string =>
   operator ? `/operator/${environment}` : `/${environment}`
 
 /** `isAt` decides which entry is current: the router's own rule would match every page below an entry. */

@@ -1,4 +1,3 @@
-import { Link, type LinkComponent } from '@tanstack/react-router'
 import { type ButtonHTMLAttributes, createContext, type ReactNode, use, useEffect, useId } from 'react'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -91,8 +90,3 @@ function Busy(props: {
     </span>
   )
 }
-
-/** A link styled as a button. */
-export const LinkButton: LinkComponent<'a'> = ((props: Parameters<typeof Link>[0]) => (
-  <Link {...props} className={`btn ${props.className ?? ''}`} />
-)) as unknown as LinkComponent<'a'>

@@ -7,7 +7,7 @@ import { Dialog, DialogFoot } from './dialog.tsx'
 import { Checkbox } from './field.tsx'
 
 /** A secret value with its copy button. The value exists only in the state of the component that shows it. */
-export function SecretValue({ value }: { readonly value: string }) {
+function SecretValue({ value }: { readonly value: string }) {
   const { ui } = useText()
   const { copied, copy } = useCopy()
   return (

@@ -4,7 +4,7 @@ import { exitOfStop } from '../exit.ts'
 
 const SLOW_END_MS = 5000
 
-export type Program = {
+type Program = {
   /** Aborted when the program exits by itself. */
   readonly ended: AbortSignal
   exitCode(): number

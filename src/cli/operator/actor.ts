@@ -32,14 +32,6 @@ export async function actorIfAny(input: Input, shared: Shared): Promise<Operator
   return namedOperator(input) === undefined ? actor.catch(() => ({ kind: 'shell' })) : actor
 }
 
-export async function operatorOf(input: Input, shared: Shared): Promise<OperatorActor> {
-  const actor = await actorOf(input, shared)
-  if (actor.kind === 'operator') return actor
-  throw new NotAllowed(
-    'This command needs an operator who is signed in. Sign in: trilho login --operator EMAIL. Or give --operator EMAIL and set OPERATOR_PASSWORD for this command alone.',
-  )
-}
-
 /** In `users create`, --operator is a boolean that says which kind of user is created, and names nobody. */
 export function namedOperator(input: Input): string | undefined {
   const [email, other] = [input.options.as, input.options.operator].flatMap((given) =>

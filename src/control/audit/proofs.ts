@@ -30,7 +30,7 @@ export type AuditProof = {
 }
 
 /** Per asset and kind of account (customer, in_transit, treasury, …, external), signed as in the ledger: each sums to zero. */
-export type ProofSums = Readonly<Record<string, Readonly<Record<string, bigint>>>>
+type ProofSums = Readonly<Record<string, Readonly<Record<string, bigint>>>>
 
 export const AUDITOR = 'auditor'
 
@@ -47,7 +47,7 @@ export async function latestProofs(db: Db, limit = 48): Promise<AuditProof[]> {
 }
 
 /** Returns the id of the proof. */
-export async function recordProof(db: Db, proof: Omit<AuditProof, 'id'>): Promise<string> {
+async function recordProof(db: Db, proof: Omit<AuditProof, 'id'>): Promise<string> {
   const { by, started_at, finished_at, entries, customers, checks, sums, found, findings } = proof
   const { rows } = await db.query(
     `INSERT INTO proofs (by, started_at, finished_at, entries, customers, checks, sums, found, findings)

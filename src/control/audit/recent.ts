@@ -5,7 +5,7 @@ import { auditCauses, type Check, type Finding } from '../../ledger/audit.ts'
  * Every change of a payout, transfer, trade or deposit writes an event in the same transaction. So following the log of
  * events finds every recent change, soon after it happened, however long the history is.
  */
-export type Recent = {
+type Recent = {
   readonly findings: readonly Finding[]
   /** All changes up to this position are proved. */
   readonly position: bigint

@@ -2,7 +2,7 @@ import type { World, Worlds } from '../../world.ts'
 import { type AuditProgress, readProgress } from './progress.ts'
 
 /** The state of the background audit, for operators and monitoring. */
-export type AuditState = {
+type AuditState = {
   readonly last_finished_at: Date | null
   /** Since the end of the last whole pass; before the first one ends, since it began. Null: none has begun. */
   readonly age_seconds: number | null

@@ -27,7 +27,7 @@ import { proveRecent } from './recent.ts'
  */
 export type AuditWorker = { stop(): Promise<void> }
 
-export type AuditWorkerOptions = {
+type AuditWorkerOptions = {
   readonly checks: readonly Check[]
   /** Checks that run as a whole, at the end of a pass. */
   readonly at_end?: readonly SearchCheck[]

@@ -84,7 +84,7 @@ export type PeopleAction = {
 export type Person = { readonly user: User; readonly password?: string }
 
 /** The facts that decide whether an act on a person takes two operators. */
-export type Treatment = {
+type Treatment = {
   readonly name: PeopleChangeName
   /** The person's role before the act; the wanted role for a new person. */
   readonly role: PersonRole

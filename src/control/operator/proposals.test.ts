@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asAdmin } from '../../../test/support/database.ts'
 import { openDesk } from '../../../test/support/operators.ts'
 import { inParallel, times } from '../../../test/support/parallel.ts'
-import { noteFact } from '../../../test/support/proof.ts'
+import { countsIn, noteFact } from '../../../test/support/proof.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
 import { size } from '../../../test/support/size.ts'
 import { sqlState } from '../../db/failure.ts'
@@ -86,7 +86,7 @@ test('of a concurrent approval, rejection, withdrawal and expiry exactly one hap
     },
   )
   expect(await brl(customer_id)).toBe(BigInt(ends.done ?? 0))
-  noteFact(`${rounds} proposals approved, rejected, withdrawn and expired at once: ${JSON.stringify(ends)}`)
+  noteFact(`${rounds} proposals approved, rejected, withdrawn and expired at once: ${countsIn(ends)}`)
 })
 
 test('an end is final: a rejected, withdrawn or expired proposal cannot be approved', async () => {

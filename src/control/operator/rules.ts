@@ -34,7 +34,7 @@ export type Rule = {
  * chooses a password. `decision`: whatever the approved proposal gives. `money`: money moves. The search in
  * powers.test.ts starts from these powers.
  */
-export type Power =
+type Power =
   | 'money'
   | 'decision'
   | 'identity'

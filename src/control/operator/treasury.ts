@@ -15,7 +15,7 @@ import type { FedPrices } from '../../rails/prices/feed.ts'
 import type { World } from '../../world.ts'
 
 /** The treasury's position in one asset and its value. Amounts in BRL are in centavos. */
-export type Valued = {
+type Valued = {
   readonly asset: Asset
   readonly position: bigint
   readonly lowest: bigint | null

@@ -43,7 +43,7 @@ export type SealedRow = { readonly id: string; readonly value: Buffer; readonly 
 const PART = 500
 
 /** The sealed values of a column, in pages. `but`: rows with one of these key ids are left out. */
-export async function* sealedRows(
+async function* sealedRows(
   db: Db,
   place: StoragePlace,
   column: SealedColumn,
@@ -64,7 +64,7 @@ export async function* sealedRows(
 }
 
 /** Values that cannot be opened: their number, the key id in their rows, and a few of their ids. */
-export type Unopened = {
+type Unopened = {
   readonly environment: StoragePlace
   readonly object: string
   readonly key_id: string | null
@@ -160,7 +160,7 @@ async function begin(reached: Reached, sealer: Sealer): Promise<void> {
 }
 
 /** The number of objects per key, found by opening each value. */
-export type SealedCount = {
+type SealedCount = {
   readonly environment: StoragePlace
   readonly object: string
   /** The key that opens the values; when none does, the key id in their rows. */

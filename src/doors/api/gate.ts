@@ -14,7 +14,7 @@ import type { World } from '../../world.ts'
 import { type OriginOptions, openOrigins } from './origins.ts'
 import { openRequestSlots } from './request-slots.ts'
 
-export type GateOptions = OriginOptions & {
+type GateOptions = OriginOptions & {
   readonly keyring: Keyring
   readonly limiter: Limiter
   /** How many requests of one partner may be under way at once, per environment. */

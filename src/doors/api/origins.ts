@@ -5,7 +5,7 @@ import { type AddressLimit, openUnauthenticatedLimit, openVisitLimit } from '../
 import { tooMany } from '../../limits/refusal.ts'
 
 /** The part of a gate that needs no key: the address of a request, and the limits of that address. */
-export type Origins = Pick<Gate, 'addressOf' | 'isTrusted' | 'windowOf' | 'visit' | 'takeBackVisit'> & {
+type Origins = Pick<Gate, 'addressOf' | 'isTrusted' | 'windowOf' | 'visit' | 'takeBackVisit'> & {
   readonly unauthenticated: AddressLimit
 }
 

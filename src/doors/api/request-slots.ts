@@ -3,7 +3,7 @@ import { Refusal } from '../../core/errors.ts'
 import { openFairSemaphore, QueueFull, type Release } from '../../core/fair-semaphore.ts'
 
 /** How many requests of one partner may be under way on one node, per environment. */
-export type RequestSlots = {
+type RequestSlots = {
   /** Resolves to a function that frees the place, or to a refusal when no place is free after a short wait. */
   enter(who: Entering): Promise<Release | Refusal>
 }

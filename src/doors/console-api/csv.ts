@@ -11,7 +11,7 @@ export type CsvLanguage = Static<typeof CsvLanguage>
 export const csvQuery = { language: T.Optional(CsvLanguage) }
 
 /** Text from users or programs, a number that the service formats, or empty. */
-export type Cell = string | { readonly number: string } | null
+type Cell = string | { readonly number: string } | null
 
 export type Column<Row> = { readonly name: string; readonly cell: (row: Row) => Cell }
 

@@ -30,8 +30,8 @@ export const operatorPermits = {
   'operator.rule': { admin: 'proof' },
 } as const satisfies Record<string, Partial<Record<OperatorRole, Leave>>>
 
-export type PartnerPermit = keyof typeof partnerPermits
-export type OperatorPermit = keyof typeof operatorPermits
+type PartnerPermit = keyof typeof partnerPermits
+type OperatorPermit = keyof typeof operatorPermits
 
 /** `anybody`: callers without a session too. `self`: every signed-in user, about themselves. */
 export type Permit = PartnerPermit | OperatorPermit | 'anybody' | 'self'

@@ -20,7 +20,7 @@ import { cookieOf } from './session.ts'
 import { openSessionWatch, type SessionWatch } from './session-watch.ts'
 import { openStreamSlots, type StreamSlots } from './stream-slots.ts'
 
-export type ConsoleServerOptions = Omit<ConsoleGateOptions, 'calls' | 'sessions'> & {
+type ConsoleServerOptions = Omit<ConsoleGateOptions, 'calls' | 'sessions'> & {
   readonly shared: Pool
   readonly handlers: readonly ConsoleHandler[]
   readonly log: Pick<Logger, 'error'>

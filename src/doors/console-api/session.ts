@@ -16,7 +16,7 @@ export type Signed = {
 }
 
 /** The prefix makes browsers require TLS, this host and the path /. */
-export const COOKIE = '__Host-sid'
+const COOKIE = '__Host-sid'
 
 /** A session cookie: it ends with the browser, and the server ends the session sooner. */
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict'

@@ -14,7 +14,7 @@ type Bound = {
   readonly wait_ms?: number
 }
 
-export const bounds: Readonly<Record<Kind, Bound>> = {
+const bounds: Readonly<Record<Kind, Bound>> = {
   'text/csv': { node: 8, partner: 1, person: 1, wait_ms: 4000 },
   'text/event-stream': { node: 1000, partner: 250, person: 12 },
 }

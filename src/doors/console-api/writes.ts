@@ -17,7 +17,7 @@ export type Writes = {
 type Writer = { readonly user_id: string; readonly partner_id?: string | null }
 
 /** Per user. */
-export type WritesAllowed = { readonly per_minute: number; readonly per_day: number }
+type WritesAllowed = { readonly per_minute: number; readonly per_day: number }
 
 /** The limits of a whole team, as a multiple of one user's. */
 const TEAM_FACTOR = 5

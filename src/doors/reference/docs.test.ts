@@ -49,6 +49,7 @@ test.each([
   ['/docs/search/en.json', 'application/json'],
   ['/llms.txt', 'text/plain'],
   ['/openapi.json', 'application/json'],
+  ['/openapi.yaml', 'application/yaml'],
 ])('%s is %s, compressed if the client accepts it', async (url, type) => {
   const plain = await get(url)
   expect([plain.statusCode, plain.headers['content-encoding']]).toEqual([200, undefined])

@@ -7,7 +7,7 @@ import { type BuiltDocs, openBuiltDocs, type PreparedFile, readyJson } from './b
 import type { OpenApi } from './openapi.ts'
 import { openSearchPages, type SearchPages } from './search-page.ts'
 
-export type DocsOptions = {
+type DocsOptions = {
   /** Both are called at the first request: only a listening server knows its own address. */
   readonly public_url: () => string
   readonly openapi: () => OpenApi

@@ -78,7 +78,7 @@ const pascal = (text: string) =>
   text.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 /** The name of the schema of an event of this type: PixPayoutCompletedEvent. */
-export const eventSchemaName = (type: string): string => `${pascal(type)}Event`
+const eventSchemaName = (type: string): string => `${pascal(type)}Event`
 
 export function webhooksOf(samples: readonly EventSample[], context: Context): Record<string, Webhook> {
   return Object.fromEntries(

@@ -45,7 +45,7 @@ export type Ref = { readonly $ref: string }
  * Request enumerations are closed, because the server validates them. Response enumerations are open, because they may gain
  * values.
  */
-export type SchemaUse = 'body' | 'path' | 'query' | 'reply'
+type SchemaUse = 'body' | 'path' | 'query' | 'reply'
 
 /** The named schemas found so far, and examples to borrow. */
 export type Context = {

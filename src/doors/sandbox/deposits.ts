@@ -7,7 +7,7 @@ import type { Deposit } from '../../money/deposits/store.ts'
 import { onBehalfOf } from '../../parties/keys/keys.ts'
 import type { World } from '../../world.ts'
 
-export type TestMoney = { readonly customer_id: string; readonly money: Money }
+type TestMoney = { readonly customer_id: string; readonly money: Money }
 
 /** Credits test money without a limit; each call credits again. */
 export async function depositTestMoney(

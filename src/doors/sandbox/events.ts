@@ -14,7 +14,7 @@ import { overrideFields } from './override.ts'
 /** Makes up an object of the kind that an event is about. */
 export type SampleOf = (type: EventType, world: World) => { object: { id: string }; schema: TSchema }
 
-export type SampleOrder = {
+type SampleOrder = {
   readonly type: EventType
   readonly override: Readonly<Record<string, unknown>>
 }

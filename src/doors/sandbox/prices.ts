@@ -24,7 +24,7 @@ function pricesOf(find: (pair: FedPair) => SetPrice | undefined, now: Date): Fed
   return prices
 }
 
-export type PriceOrder = { readonly pair: FedPair; readonly price: bigint; readonly age_seconds: number }
+type PriceOrder = { readonly pair: FedPair; readonly price: bigint; readonly age_seconds: number }
 
 /** A price without an age always counts as observed now. */
 export async function setPrice(world: World, actor: AnyoneOfPartner, order: PriceOrder): Promise<void> {

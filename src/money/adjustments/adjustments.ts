@@ -13,7 +13,7 @@ import { type Adjustment, depositRows, insertAdjustments, type Reversible, rever
  * An operator's corrections. Booked movements stay; a correction is a movement of its own, under a reference that works once. It
  * works for a blocked customer too, but never takes more than the balance.
  */
-export type Debit = Pick<Adjustment, 'partner_id' | 'customer_id' | 'reason' | 'reference'> & {
+type Debit = Pick<Adjustment, 'partner_id' | 'customer_id' | 'reason' | 'reference'> & {
   readonly money: Money
 }
 
@@ -32,7 +32,7 @@ export function debit(world: World, order: Debit): Command<Referenced> {
   })
 }
 
-export type Reversal = {
+type Reversal = {
   readonly deposit: Reversible
   readonly reason: string
   readonly reference: string

@@ -9,7 +9,7 @@ export const periods = {
   '30d': { table: 'daily', steps: 30 },
   '90d': { table: 'daily', steps: 90 },
 } as const
-export type Period = keyof typeof periods
+type Period = keyof typeof periods
 
 const HOUR_MS = 3_600_000
 const A_DAY_MS = 24 * HOUR_MS

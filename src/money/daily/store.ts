@@ -112,7 +112,7 @@ export async function addUpBalances(tx: Db): Promise<number> {
   return rows[0].read
 }
 
-export type Sums = EndedCounts & {
+type Sums = EndedCounts & {
   readonly kind: string
   readonly asset: string
   readonly to_asset: string

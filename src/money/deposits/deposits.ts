@@ -72,7 +72,7 @@ export function deposit(world: World, order: DepositOrder): Command<Deposit> {
   }
 }
 
-export type Credit = {
+type Credit = {
   readonly partner_id: string
   readonly customer_id: string
   readonly money: Money

@@ -83,7 +83,7 @@ test('concurrent payouts over two nodes: exactly as many pass as the daily limit
     expect([status, json.error.code]).toEqual([422, 'limit_exceeded'])
   }
   noteFact(
-    `${count} payouts at once over two nodes against a day's limit for ${room}: ${passed.length} passed`,
+    `${count} payouts at once over two nodes against a daily limit that allows ${room}: ${passed.length} accepted`,
   )
 })
 

@@ -10,7 +10,7 @@ import { type MoneyLimits, type MoneyLimitUsage, saveMoneyLimits, usageRows } fr
  * each asset. Judged while the account is locked, so that concurrent orders cannot exceed a limit together. Limits are net of
  * fees, and a failed order no longer counts.
  */
-export type LimitedOrder = { readonly customer_id: string; readonly units: bigint } & (
+type LimitedOrder = { readonly customer_id: string; readonly units: bigint } & (
   | { readonly kind: 'payout'; readonly asset: 'BRL' }
   | { readonly kind: 'transfer'; readonly asset: 'USDT' | 'BTC' }
 )

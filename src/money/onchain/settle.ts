@@ -46,7 +46,7 @@ export const intendBroadcast = ({ id, partner_id, tx_hash }: Transfer): Command<
   },
 })
 
-export type Stepped = { readonly transfer: Transfer; readonly changed: boolean }
+type Stepped = { readonly transfer: Transfer; readonly changed: boolean }
 
 export function stepTransfer(
   world: World,

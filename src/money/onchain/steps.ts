@@ -16,7 +16,7 @@ import { intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
 import { isDoubleTxHash, isFinalTransfer, type Transfer, transferById } from './store.ts'
 
 /** What a worker does with a transfer that it has taken: it signs once and always broadcasts the same bytes (contract §9). */
-export type TransferSteps = {
+type TransferSteps = {
   carry(transfer: Transfer): Promise<void>
   compare(followed: FollowUp): Promise<void>
 }

@@ -20,7 +20,7 @@ import { isWaiting, type Unanswered } from '../../records/steps/store.ts'
 import { type Network, networkNames, networks } from './address.ts'
 import { patience_ms } from './pace.ts'
 
-export type TransferStatus = 'pending' | 'processing' | 'confirmed' | 'failed'
+type TransferStatus = 'pending' | 'processing' | 'confirmed' | 'failed'
 
 export type Transfer = {
   readonly id: string
@@ -341,7 +341,7 @@ export const transferChecks: readonly Check[] = [
   }),
 ]
 
-export type NetworkCharges = {
+type NetworkCharges = {
   readonly network: Network
   readonly asset: Asset
   readonly transfers: number

@@ -67,7 +67,7 @@ const addressForms = {
 } as const
 
 /** Asks the rail before anything is locked. The fee is then fixed for the transfer. */
-export async function currentFee(world: World, network: Network): Promise<bigint> {
+async function currentFee(world: World, network: Network): Promise<bigint> {
   return feeOf(network, await world.chain.feeInputs(network))
 }
 
@@ -82,7 +82,7 @@ export async function currentFees(world: World): Promise<{ network: Network; fee
   return fees.flat()
 }
 
-export type TransferRequest = Requested<TransferOrder>
+type TransferRequest = Requested<TransferOrder>
 
 export async function createTransfer(
   world: World,
@@ -111,7 +111,7 @@ export const tryTransfer = (
   })
 
 /** The checks before the ledger command, in the order of the contract; the same for a transfer and its dry run. */
-export async function prepareTransfer(
+async function prepareTransfer(
   world: World,
   actor: PartnerActor,
   request: TransferRequest,

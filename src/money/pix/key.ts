@@ -1,6 +1,6 @@
 import { DOCUMENT_PATTERN, parseDocument } from '../../core/document.ts'
 
-export type PixKey = { type: 'cpf' | 'cnpj' | 'email' | 'phone' | 'random'; key: string }
+type PixKey = { type: 'cpf' | 'cnpj' | 'email' | 'phone' | 'random'; key: string }
 
 /** Longest key that the DICT allows. */
 export const PIX_KEY_MAX = 77

@@ -5,7 +5,7 @@ import type { AccountHolder } from '../../rails/pix/rail.ts'
 import type { World } from '../../world.ts'
 import { isAllowed } from './payouts.ts'
 
-export type KeyLookup = { readonly pix_key: string; readonly customer_id: string | undefined }
+type KeyLookup = { readonly pix_key: string; readonly customer_id: string | undefined }
 
 /** The holder of a key; with a customer also whether that customer's payouts may go to it. */
 export async function lookUpKey(

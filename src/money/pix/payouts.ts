@@ -57,7 +57,7 @@ export const findPayout = (world: World, { partner_id }: AnyoneOfPartner, id: st
   findOwned('payout', { id, partner_id }, () => selectPayout(world.db, { id, partner_id }))
 
 /** Asks the DICT before anything is debited. Undefined: the key is well formed but not registered. */
-export async function findCounterparty(
+async function findCounterparty(
   world: World,
   order: PayoutOrder,
   customer: AccountHolder,
@@ -86,7 +86,7 @@ export function isAllowed(
 const isDeclared = ({ to }: PayoutOrder, { document }: Counterparty): boolean =>
   'bank_account' in to || to.document === undefined || to.document === document
 
-export type PayoutRequest = Requested<PayoutOrder>
+type PayoutRequest = Requested<PayoutOrder>
 
 /** Creates a payout and waits for its end, for `pix_wait_ms` at most; then responds with its state at that moment. */
 export async function createPayout(
@@ -137,7 +137,7 @@ export const tryPayout = (
 const accountOf = ({ customer_id }: { customer_id: string }) => ({ customer_id, asset: 'BRL' }) as const
 
 /** The checks before the ledger command, in the order of the contract; the same for a payout and its dry run. */
-export async function preparePayout(
+async function preparePayout(
   world: World,
   actor: PartnerActor,
   request: PayoutRequest,

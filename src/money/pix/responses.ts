@@ -9,7 +9,7 @@ import type { PayoutWorker } from './worker.ts'
 /** `settled` resolves when this process settles the payout. */
 export type PayoutWatch = { readonly settled: Promise<Settled>; stop(): void }
 
-export type Fixed = { readonly response: StoredResponse } | { readonly left_ms: number }
+type Fixed = { readonly response: StoredResponse } | { readonly left_ms: number }
 
 /** After the wait, stores the payout's state as the response to every repeat of the request. Before that, returns the time left. */
 export function fixResponse(world: World, payout: Payout): Command<Fixed> {

@@ -8,7 +8,7 @@ import { isFinalPayout, type Payout, payoutById, payoutRows } from './store.ts'
  * A repeated send is stored before it is made, in its own transaction, by the worker that holds the lease. So an operator who
  * wants to return the money can see, under the same lock, until when a worker may be sending.
  */
-export type LastSend = { readonly id: string; readonly sent_at: Date; readonly until: Date }
+type LastSend = { readonly id: string; readonly sent_at: Date; readonly until: Date }
 
 export const sendRows = rowSource<LastSend>(
   'sends',
@@ -29,7 +29,7 @@ export const FIRST_SEND_MS = 500
 /** Time that a rail may need until a status query finds what was sent. */
 const VISIBLE_AFTER_MS = 2000
 
-export type Intent =
+type Intent =
   /** Stored: send now. `left_ms` of the lease were left when the command began. */
   | { readonly kind: 'send'; readonly left_ms: number }
   /** The last send may not be visible at the rail yet. */

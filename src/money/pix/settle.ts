@@ -33,7 +33,7 @@ export type FinalOutcome = Exclude<PixOutcome, { kind: 'unknown' | 'accepted' }>
  * The source of an outcome. A worker names its attempt: a refusal counts only if no other worker took the payout after it,
  * because a later attempt may have been paid. In the sandbox the caller may play the rail.
  */
-export type OutcomeSource = { readonly by: 'rail'; readonly attempt: number } | { readonly by: 'caller' }
+type OutcomeSource = { readonly by: 'rail'; readonly attempt: number } | { readonly by: 'caller' }
 
 export const RAIL = 'pix'
 export const PAYOUT_OPERATION = 'pix.payout'

@@ -17,7 +17,7 @@ import { type FinalOutcome, RAIL, type Settled, settlePayout } from './settle.ts
 import { isDoubleEndToEndId, isFinalPayout, type Payout, payoutById } from './store.ts'
 
 /** What a worker does with a payout that it has taken. An unknown outcome is never failed (contract §8). */
-export type PayoutSteps = {
+type PayoutSteps = {
   /** First send. The lease ends at `ends`, on this process's monotonic clock. */
   send(payout: Payout, ends: number): Promise<Settled | undefined>
   queryThenSend(payout: Payout): Promise<void>

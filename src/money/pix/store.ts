@@ -16,7 +16,7 @@ export type Counterparty = { readonly name: string; readonly document: string } 
   | ({ readonly type: 'bank_account' } & BankAccount)
 )
 
-export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed'
+type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed'
 
 export type Payout = {
   readonly id: string

@@ -6,7 +6,7 @@ import { PRICE_DECIMALS } from '../../core/price.ts'
  * The arithmetic of conversions (contract §10), in integers only. Prices are exact decimals; every amount is rounded once, at the
  * end, and against the customer, so that converting there and back never gains.
  */
-export const pairs = {
+const pairs = {
   'USDT/BRL': { base: 'USDT', quote: 'BRL' },
   'BTC/USDT': { base: 'BTC', quote: 'USDT' },
   'BTC/BRL': { base: 'BTC', quote: 'BRL' },
@@ -81,7 +81,7 @@ export function feeRates(agreed: {
 
 export type AmountType = 'gross' | 'net'
 
-export type Conversion = {
+type Conversion = {
   readonly from_amount: bigint
   readonly to_amount: bigint
   readonly partner_fee: bigint

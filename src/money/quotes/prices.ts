@@ -6,7 +6,7 @@ import type { SetPrices, World } from '../../world.ts'
 import { lockedPrice, type Pair, pairNames, type Ratio } from './arithmetic.ts'
 
 /** The market price of a pair with its time. The cross pair is the product of the other two, with the older time. */
-export type MarketPrice = Ratio & { readonly at: Date; readonly source: string }
+type MarketPrice = Ratio & { readonly at: Date; readonly source: string }
 
 const made: Readonly<Record<Pair, readonly FedPair[]>> = {
   'USDT/BRL': ['USDT/BRL'],
@@ -57,7 +57,7 @@ export function freshPrice(pair: Pair, fed: FedPrices, now: Date, max_age_ms: nu
 /** Tolerated lead of the feed's clock. A larger lead would make an old price look fresh for long. */
 const AHEAD_MS = 1000
 
-export function isFresh({ at }: { at: Date }, now: Date, max_age_ms: number): boolean {
+function isFresh({ at }: { at: Date }, now: Date, max_age_ms: number): boolean {
   const age = now.getTime() - at.getTime()
   return age <= max_age_ms && age >= -AHEAD_MS
 }

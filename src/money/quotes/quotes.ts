@@ -27,7 +27,7 @@ import { insertQuotes, type Quote, quoteById, quoteList } from './store.ts'
 /** Interface §8: how long a quote holds, to the millisecond, by the database's clock. */
 const VALID_MS = 30_000
 
-export type QuoteOrder = {
+type QuoteOrder = {
   readonly customer_id: string
   readonly from_asset: Asset
   readonly to_asset: Asset

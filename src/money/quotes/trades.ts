@@ -26,7 +26,7 @@ import { insertTrades, markExecuted, type Quote, quoteRows, type Trade, tradeByI
  * Executing a quote (interface §4.4). The quote is its own idempotency key: its row is locked, then the clock is read. A repeated
  * request finds the trade of the first one, however late.
  */
-export type Executed =
+type Executed =
   | { readonly kind: 'made'; readonly trade: Trade }
   | { readonly kind: 'existing'; readonly trade_id: string }
 
@@ -134,7 +134,7 @@ function movementOf(id: string, quote: Quote): Movement {
   }
 }
 
-export type TriedExecute = {
+type TriedExecute = {
   readonly trade: Trade
   readonly balance_after: bigint
   readonly would_replay: boolean

@@ -10,7 +10,7 @@ import type { World } from '../../world.ts'
 import { changePositions, type FeePayout, insertFeePayouts, positionId, positionRows } from './store.ts'
 
 /** Pays a partner its accrued fees: to one of its customers, or outside. The operator's reference works once. */
-export type FeePayoutOrder = Pick<FeePayout, 'partner_id' | 'customer_id' | 'reason' | 'reference'> & {
+type FeePayoutOrder = Pick<FeePayout, 'partner_id' | 'customer_id' | 'reason' | 'reference'> & {
   readonly money: Money
 }
 

@@ -8,7 +8,7 @@ import { foldIntoPositions } from './treasury.ts'
  * Folds all trades again, in their recorded order, and compares the result with the stored positions: amount, cost and realised
  * gain, to the centavo. Can stop after any step and continue later.
  */
-export type Replay = {
+type Replay = {
   /** Number of the last fold in this replay. */
   readonly n: bigint
   readonly positions: ReadonlyMap<string, Position>

@@ -6,7 +6,7 @@ import { assertEmpty, notEmpty } from './files.ts'
 import { PASSWORD } from './manifest.ts'
 
 /** A data folder that is being made. No service can start on it before it is finished. */
-export type Draft = {
+type Draft = {
   /** The final path. */
   readonly data_dir: string
   /** The folder in which the files are laid out. */

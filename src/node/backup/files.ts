@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { hasCode, syncFolder } from '../../db/embedded/files.ts'
 import type { BackupFile } from './manifest.ts'
 
-export type Listed = { readonly folders: readonly string[]; readonly files: readonly string[] }
+type Listed = { readonly folders: readonly string[]; readonly files: readonly string[] }
 
 /** Every folder and file below a folder, by relative path. `leaves` says which paths to skip, with everything below. */
 export async function listBelow(

@@ -24,7 +24,7 @@ export type Restored = {
   readonly look_only: boolean
 }
 
-export type RestoreOptions = {
+type RestoreOptions = {
   readonly dir: string
   readonly to: string
   /** Allows a restore while a service runs on DATA_DIR. */

@@ -14,7 +14,7 @@ import { COUNTED_TABLES, countRows } from './create.ts'
 import type { WithKey } from './keys.ts'
 import { type Manifest, type RowCounts, readManifest } from './manifest.ts'
 
-export type VerifiedBackup = {
+type VerifiedBackup = {
   readonly manifest: Manifest
   /** Empty when the backup is good. */
   readonly problems: readonly string[]

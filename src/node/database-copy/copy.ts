@@ -15,7 +15,7 @@ import type { Config } from '../config.ts'
 import { pipeRows } from './pipe.ts'
 import { quotedColumns, sequencesOf, type Table, tableDigest, tablesOf, usedTables } from './tables.ts'
 
-export type DatabaseCopy = {
+type DatabaseCopy = {
   readonly tables: number
   readonly rows: bigint
   readonly audit: DatabaseAudit

@@ -62,7 +62,7 @@ export async function usedTables(db: Db): Promise<string[]> {
   return used
 }
 
-export type Sequence = { readonly name: string; readonly last: bigint; readonly called: boolean }
+type Sequence = { readonly name: string; readonly last: bigint; readonly called: boolean }
 
 export async function sequencesOf(db: Db): Promise<Sequence[]> {
   const { rows } = await db.query<{ name: string }>(
@@ -78,7 +78,7 @@ export async function sequencesOf(db: Db): Promise<Sequence[]> {
   return sequences
 }
 
-export type Digest = { readonly rows: bigint; readonly hash: string }
+type Digest = { readonly rows: bigint; readonly hash: string }
 
 /** The number of rows and the sum of their hashes, which does not depend on their order. */
 export async function tableDigest(db: Db, table: Table): Promise<Digest> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 
-export type CauseType = 'payout' | 'transfer' | 'trade' | 'deposit' | 'reversal' | 'adjustment'
+type CauseType = 'payout' | 'transfer' | 'trade' | 'deposit' | 'reversal' | 'adjustment'
 
 const types: Readonly<Record<string, CauseType>> = {
   dep: 'deposit',

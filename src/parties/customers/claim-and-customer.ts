@@ -8,10 +8,10 @@ import { claimKey } from '../../ledger/state.ts'
 import { type OrderingCustomer, orderingColumns } from './store.ts'
 
 /** What a call reads before it contacts a rail: the record of its claim, and the customer. */
-export type ClaimAndCustomerId = { readonly claim: Claim; readonly customer_id: string }
+type ClaimAndCustomerId = { readonly claim: Claim; readonly customer_id: string }
 
 /** Read without locks: the command decides on what it reads again under its locks. */
-export type ClaimAndCustomer = {
+type ClaimAndCustomer = {
   readonly record: IdempotencyRecord | undefined
   readonly customer: OrderingCustomer | undefined
 }

@@ -27,7 +27,7 @@ import {
 } from './store.ts'
 
 /** A customer belongs to one partner and one environment, and holds one account per asset. */
-export type NewCustomer = {
+type NewCustomer = {
   readonly partner_id: string
   readonly name: string
   readonly document: string

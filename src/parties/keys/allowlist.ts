@@ -2,7 +2,7 @@ import { refuse } from '../../core/errors.ts'
 import { faultOfRange, type RangeFault } from '../../http/ip.ts'
 
 /** What is wrong with one of the ranges of an allowlist; lines count from one. */
-export type AllowlistFault = RangeFault & { readonly line: number; readonly text: string }
+type AllowlistFault = RangeFault & { readonly line: number; readonly text: string }
 
 export const faultsOf = (ranges: readonly string[]): AllowlistFault[] =>
   ranges.flatMap((text, i) => {

@@ -9,7 +9,7 @@ import type { World } from '../../world.ts'
 import { findByHash, type IdentifiedKey } from './store.ts'
 
 /** A node's cache of keys: entries live less than a second, and a hint about any key clears it. */
-export type KnownKeys = {
+type KnownKeys = {
   /** Returns the cached entry or queries it. Concurrent calls for one value share a query. */
   get(value: KeyValue, address: string): Promise<KnownKey>
 }
@@ -22,7 +22,7 @@ export type KeyValue = {
   readonly likely: boolean
 }
 
-export type KnownKey = {
+type KnownKey = {
   /** Undefined if no such key exists. */
   readonly key: IdentifiedKey | undefined
   readonly limits: Limits | undefined

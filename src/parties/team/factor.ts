@@ -32,7 +32,7 @@ export type Team = Shared & {
 }
 
 /** Acts of users on their own sign-in. */
-export type OwnAct =
+type OwnAct =
   | 'sign_in'
   | 'sign_out'
   | 'renew_password'
@@ -46,7 +46,7 @@ export type OwnAct =
   | 'renew_recovery_codes'
 
 /** Writes the line of the act log, last in the transaction of the act. */
-export type Note = (
+type Note = (
   tx: Db,
   action: OwnAct,
   who: { readonly user: Pick<User, 'id' | 'email' | 'partner_id'>; readonly session_id?: string },
@@ -166,7 +166,7 @@ export async function judgeCode(
   return undefined
 }
 
-export type Enrolment = { readonly secret: string; readonly uri: string }
+type Enrolment = { readonly secret: string; readonly uri: string }
 
 /** Stores an unconfirmed seed for the user's device. It takes effect with `confirmFactor`. */
 export function beginFactor(team: Team & Pick<NotedTeam, 'stillHere'>, user: User): Promise<Enrolment> {

@@ -32,7 +32,7 @@ export class Busy extends Error {
   }
 }
 
-export type HashQueue = {
+type HashQueue = {
   /** Runs `work` when its turn comes. Rejects with `Busy` if the queue has no place for this caller. */
   inTurn<Result>(caller: HashCaller, work: (hasher: Hasher) => Promise<Result>): Promise<Result>
 }

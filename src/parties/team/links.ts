@@ -33,7 +33,7 @@ export type ShownLink = { readonly link: PasswordLink; readonly token: string }
 /** Each invitation is a row, and an owner could create them without end. */
 const INVITATIONS_MOST = 100
 
-export type Invited = { readonly email: string; readonly name: string; readonly role: PartnerRole }
+type Invited = { readonly email: string; readonly name: string; readonly role: PartnerRole }
 
 /** Runs in a transaction after `lockTeamAsOwner`. The newest invitation for an e-mail replaces earlier ones. */
 export async function invite(
@@ -96,7 +96,7 @@ export async function readLink(db: Db, token: string): Promise<PasswordLink> {
   return link ?? refuse('link_not_valid')
 }
 
-export type UsedLink = { readonly outcome: 'known'; readonly user: User }
+type UsedLink = { readonly outcome: 'known'; readonly user: User }
 
 /**
  * Of concurrent uses of a link one sets the password. Attempts are counted by link: an invitation whose e-mail is

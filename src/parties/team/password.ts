@@ -35,7 +35,7 @@ export const makePassword = (): Promise<FreshPassword> => hashQueue.inTurn({ kin
 export const NOBODYS_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$A0qPBUFrGWtSlsKiU4wfKg$gU46eBcunQeH8YgfCOK92isYqbSt2Wh6/BWFEd45koQ'
 
-export const PASSWORD_LENGTH = { least: 12, most: 128 } as const
+const PASSWORD_LENGTH = { least: 12, most: 128 } as const
 
 /** Four common words have 44, nine random letters 42. */
 const LEAST_BITS = 42

@@ -44,7 +44,7 @@ export type Refused =
   /** The hashing queue is full. Nothing was checked. */
   | { readonly outcome: 'busy'; readonly wait_seconds: number }
 
-export type IdentifiedUser = { readonly outcome: 'known'; readonly user: User }
+type IdentifiedUser = { readonly outcome: 'known'; readonly user: User }
 
 /** Checks credentials for a single act, without a session. */
 export const identify = (team: Team, proof: SignInCredentials): Promise<IdentifiedUser | Refused> =>
@@ -60,7 +60,7 @@ const judgeAgain = async (tx: Db, team: Team, user: User, code: string | undefin
     ? judgeCode(tx, team, user, code)
     : ({ outcome: 'activation_needed' } as const)
 
-export type SignedIn = IdentifiedUser & {
+type SignedIn = IdentifiedUser & {
   readonly token: string
   /** Shown once. Replaces the password that the approver of the proposal has seen. */
   readonly new_password?: string
@@ -85,7 +85,7 @@ export const signIn = (team: NotedTeam, proof: SignInCredentials): Promise<Signe
   )
 
 /** A fresh proof within a session: a code, or the password if the user has no second factor. */
-export type Again = { readonly code?: string | undefined; readonly password?: string | undefined }
+type Again = { readonly code?: string | undefined; readonly password?: string | undefined }
 
 /**
  * Proves the identity again in a live session, which gets a new token. Failures are counted by session: failed

@@ -27,7 +27,7 @@ export type User = {
 }
 
 export const languages = ['en', 'pt-BR'] as const
-export type Language = (typeof languages)[number]
+type Language = (typeof languages)[number]
 
 type NewRow = Omit<User, 'created_at' | 'language' | 'removed_at' | 'keys_shut_until'>
 
@@ -144,7 +144,7 @@ export async function selectProfile(tx: Db, id: string): Promise<UserProfile> {
   return rows[0]
 }
 
-export type UserProfile = Pick<User, 'name' | 'language'>
+type UserProfile = Pick<User, 'name' | 'language'>
 
 export async function changeProfile(tx: Db, id: string, { name, language }: UserProfile): Promise<User> {
   const { rows } = await tx.query(
@@ -278,7 +278,7 @@ export type FoundSession = {
 }
 
 /** A token of a terminal session is not valid in a browser, and the other way round. */
-export type SessionKind = 'browser' | 'terminal'
+type SessionKind = 'browser' | 'terminal'
 
 export type SessionLookup = {
   readonly door: SessionKind
@@ -306,7 +306,7 @@ export async function touchSession(
 /** By the database's clock: null once the time has passed. */
 const KEYS_SHUT_UNTIL = `CASE WHEN u.keys_shut_until > clock_timestamp() THEN u.keys_shut_until END AS keys_shut_until`
 
-export type ListedSession = {
+type ListedSession = {
   readonly id: string
   readonly address: string | null
   readonly agent: string | null
@@ -532,7 +532,7 @@ export async function blockedFor(db: Db, limits: readonly AttemptLimit[]): Promi
   return seconds > 0 ? seconds : undefined
 }
 
-export type CountedAttempt = {
+type CountedAttempt = {
   /** In milliseconds, as the database wrote it. */
   readonly at: string
   /** One of the limits was reached before this attempt: roll the transaction back. */

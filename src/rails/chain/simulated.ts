@@ -7,7 +7,7 @@ import type { ChainOrder, ChainRail, Charge, SignedTransaction } from './rail.ts
  * The blockchains of the sandbox. The last four digits of the amount decide the outcome. By default a transfer is broadcast one
  * second after it was created and confirmed two seconds later.
  */
-export type SimulatedChainOptions = {
+type SimulatedChainOptions = {
   readonly clock: Clock
   readonly journal: Journal
   readonly broadcast_ms: number

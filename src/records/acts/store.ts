@@ -106,7 +106,7 @@ export async function newestLines(db: Db, limit: number): Promise<LogLine[]> {
   return rows
 }
 
-export type LineFilter = {
+type LineFilter = {
   /** Only lines before this one. */
   readonly before: bigint | undefined
   readonly action: string | undefined
@@ -152,10 +152,7 @@ export async function linesOfPartner(
   return rows
 }
 
-export type SensitiveAct = Pick<
-  LogLine,
-  'seq' | 'at' | 'action' | 'actor_kind' | 'actor_email' | 'object_id'
-> & {
+type SensitiveAct = Pick<LogLine, 'seq' | 'at' | 'action' | 'actor_kind' | 'actor_email' | 'object_id'> & {
   /** E-mail of the user the act was about, unless that user was removed. */
   readonly object_email: string | null
 }
@@ -207,7 +204,7 @@ export async function linesAbout(db: Db, proposal_id: string): Promise<LogLine[]
   return rows
 }
 
-export type SealedLogKey = { readonly secret: Buffer }
+type SealedLogKey = { readonly secret: Buffer }
 
 export async function readLogKey(db: Db): Promise<SealedLogKey | undefined> {
   const { rows } = await db.query('SELECT secret FROM acts_keys')

@@ -8,7 +8,7 @@ import { findHead, selectLogLines } from './store.ts'
 /** A defect of a log. `object_id` names the line or log, `wrong` says what was found. */
 export type Broken = { readonly object_id: string; readonly wrong: string }
 
-export type LogVerification = {
+type LogVerification = {
   readonly lines: bigint
   readonly broken: readonly Broken[]
   /** By proposal id. */
@@ -24,7 +24,7 @@ const PART = 500
 /** Further defects are counted, not named. */
 const NAMED_MOST = 20
 
-export const lineName = (place: StoragePlace, seq: bigint): string => `line ${seq} of ${place}`
+const lineName = (place: StoragePlace, seq: bigint): string => `line ${seq} of ${place}`
 
 /** Collects the first defects by name and counts the rest. */
 export function openNames<Name>() {

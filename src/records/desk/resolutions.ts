@@ -38,7 +38,7 @@ const insertFollowUps = insertInto('follow_ups', {
   ask_at: 'timestamptz',
 })
 
-export type FollowedKind = 'payout' | 'transfer'
+type FollowedKind = 'payout' | 'transfer'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -84,7 +84,7 @@ export async function endFollowUp(db: Db, resource_id: string): Promise<void> {
   await db.query('UPDATE follow_ups SET ask_at = NULL WHERE resource_id = $1', [resource_id])
 }
 
-export type StoredResolution = Resolution & { readonly resource_id: string; readonly resolved_at: Date }
+type StoredResolution = Resolution & { readonly resource_id: string; readonly resolved_at: Date }
 
 export async function newestResolutions(db: Db, limit: number): Promise<StoredResolution[]> {
   const { rows } = await db.query(

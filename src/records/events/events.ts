@@ -4,7 +4,7 @@ import type { World } from '../../world.ts'
 import { insertEvents, insertUnplacedEvents } from './store.ts'
 import type { EventType, TEST_TYPE } from './types.ts'
 
-export type NewEvent = {
+type NewEvent = {
   readonly partner_id: string
   readonly type: EventType | typeof TEST_TYPE
   readonly object: { readonly id: string } & Readonly<Record<string, unknown>>

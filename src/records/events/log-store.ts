@@ -15,9 +15,9 @@ export type LogFilter = {
   readonly limit: number
 }
 
-export type TimeRange = { readonly after: Date | undefined; readonly before: Date | undefined }
+type TimeRange = { readonly after: Date | undefined; readonly before: Date | undefined }
 
-export type PlacedEvent = StoredEvent & { readonly position: bigint }
+type PlacedEvent = StoredEvent & { readonly position: bigint }
 
 /** With `stopped_at` there may be more events after that position. */
 export type LogPage = { readonly rows: readonly PlacedEvent[]; readonly stopped_at?: bigint }

@@ -8,13 +8,13 @@ import { eventById } from './store.ts'
 export const findEvent = (world: World, where: OwnedId, param?: string) =>
   findOwned('event', where, () => eventById(world.db, where), param)
 
-export type FollowEventsFrom = {
+type FollowEventsFrom = {
   readonly after: string
   /** Decodes the position at which an earlier page ended. */
   readonly readCursor: (text: string) => bigint | undefined
 }
 
-export type FollowedEvents = LogPage & {
+type FollowedEvents = LogPage & {
   /** Undefined: the caller reads after an event that is committed but has no position yet. */
   readonly after: bigint | undefined
 }

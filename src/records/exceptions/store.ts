@@ -7,7 +7,7 @@ import type { World } from '../../world.ts'
  * A possible problem with money that a person must check: a row that stays open until it is closed, not a log line.
  * While it is open, further sightings of the same problem add no row.
  */
-export type ExceptionKind =
+type ExceptionKind =
   /** The rail reports another end than the booked one. */
   | 'contradiction'
   /** The rail paid an order whose money had been returned to the customer: the money may have gone out twice. */
@@ -23,7 +23,7 @@ export type ExceptionKind =
   /** At an approval another end was booked than the proposed one. */
   | 'superseded'
 
-export type NewException = {
+type NewException = {
   readonly kind: ExceptionKind
   /** `pix`, the name of a network, or empty. */
   readonly rail: string

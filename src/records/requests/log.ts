@@ -8,14 +8,14 @@ import { type Followed, lastRequest, requestById, selectRequestsAfter } from './
 export const findRequest = (world: World, where: OwnedId, param?: string) =>
   findOwned('request', where, () => requestById(world.db, where), param)
 
-export type RequestFilter = {
+type RequestFilter = {
   readonly partner_id: string
   readonly status: string | undefined
   readonly key_id: string | undefined
   readonly limit: number
 }
 
-export type FollowRequestsFrom = {
+type FollowRequestsFrom = {
   readonly after: string
   /** Decodes the position at which an earlier page ended. */
   readonly readCursor: (text: string) => bigint

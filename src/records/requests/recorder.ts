@@ -10,14 +10,14 @@ import { insertRequests, type LoggedRequest } from './store.ts'
  * Logs requests after they were answered, in batches and in the background. Nothing waits for it: requests beyond the memory limit
  * or a partner's daily share, and those that the database does not accept at once, are left out and counted.
  */
-export type RequestRecorder = {
+type RequestRecorder = {
   record(answered: AnsweredRequest): void
   stop(): Promise<void>
 }
 
-export type LeftOut = 'share' | 'memory' | 'database'
+type LeftOut = 'share' | 'memory' | 'database'
 
-export type RecorderOptions = {
+type RecorderOptions = {
   readonly worlds: Worlds
   readonly log: Logger
   /** Requests logged per partner and UTC day on this node; 0: none. */

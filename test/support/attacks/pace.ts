@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** What an attack counts while it runs: answers by status, and what else it did. */
 export type Counts = Record<string, number>
 
-export type Assault = {
+type Assault = {
   readonly counts: Counts
   stopped(): boolean
   /** Runs as often as the pace allows, so many at once, until the attack ends. What fails is counted, not thrown. */

@@ -6,8 +6,7 @@ import type { CallerName } from './requests.ts'
 export type Memory = ReturnType<typeof openMemory>
 
 type Owner = 'own' | 'live' | 'other'
-export const ownerOf = (caller: CallerName): Owner =>
-  caller === 'live' || caller === 'other' ? caller : 'own'
+const ownerOf = (caller: CallerName): Owner => (caller === 'live' || caller === 'other' ? caller : 'own')
 
 const KEPT = 40
 /** Something can still be done with these. */

@@ -4,7 +4,7 @@ import type { Plan } from './requests.ts'
 import type { Stock } from './stock.ts'
 
 /** What chance brings about too rarely to be relied on: for each such code the request that it answers. */
-export type Provocation = { readonly code: string; readonly plan: Plan }
+type Provocation = { readonly code: string; readonly plan: Plan }
 
 type Request = {
   readonly caller?: Plan['caller']

@@ -4,7 +4,7 @@ import { misfit, type Operation, operations } from './document.ts'
 import { destinations, placeholder, valuesOf } from './values.ts'
 
 /** Whose key a request carries. */
-export const callers = [
+const callers = [
   'full',
   'few',
   'live',
@@ -86,7 +86,7 @@ export function allowed(operation: Operation): Arbitrary<Plan> {
 }
 
 /** Placeholders stay readable: they are filled in, and encoded, when the request is sent. */
-export const encodePart = (text: string) =>
+const encodePart = (text: string) =>
   text
     .split(/(«[^»]*»)/)
     .map((part) => (part.startsWith('«') ? part : encodeURIComponent(part.toWellFormed())))

@@ -9,7 +9,7 @@ import { Rich } from '../../ui/rich.tsx'
 type Judged = Reply<'console.allowlist.check'>
 type Fault = Judged['faults'][number]
 
-export type Allowlist = {
+type Allowlist = {
   readonly text: string
   readonly setText: (text: string) => void
   readonly ranges: readonly string[]

@@ -43,7 +43,7 @@ function endOf(ends: Ends, day: string): Date | undefined {
 }
 
 /** Whether the form is blocked: a production key needs a second factor. */
-export function useFactorMissing(): boolean {
+function useFactorMissing(): boolean {
   const { factor } = useSession()
   return useEnvironment() === 'production' && !factor
 }
@@ -56,7 +56,7 @@ function useAsksCode(): boolean {
 }
 
 /** The notice on every form that changes a production key. */
-export function ProductionNotice() {
+function ProductionNotice() {
   const { keys } = useText().developers
   const environment = useEnvironment()
   const missing = useFactorMissing()

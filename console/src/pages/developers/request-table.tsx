@@ -9,7 +9,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ObjectLink } from './object-link.tsx'
 
-export type Row = Omit<Reply<'console.requests.list'>['data'][number], 'key_name' | 'key_last_four'> & {
+type Row = Omit<Reply<'console.requests.list'>['data'][number], 'key_name' | 'key_last_four'> & {
   readonly key_name?: string | null
 }
 
@@ -93,6 +93,6 @@ function useColumns(): Column<Row>[] {
   ]
 }
 
-export function HttpStatus({ of }: { readonly of: number }) {
+function HttpStatus({ of }: { readonly of: number }) {
   return <span className={of >= 500 ? 'bad med' : of >= 400 ? 'bad' : 'quiet'}>{of}</span>
 }

@@ -64,8 +64,6 @@ export function DeliveryStatus({ of }: { readonly of: Pick<Line, 'status' | 'att
   return <Status state={shapes[of.status]}>{tried ? `${word}, ${webhooks.tried(of.attempts)}` : word}</Status>
 }
 
-export const shapeOfDelivery = (status: Line['status']): string => shapes[status]
-
 export function AnswerOf({ of }: { readonly of: Pick<Line, 'answer_status' | 'error'> }) {
   const { webhooks } = useText().developers
   if (of.error !== null)

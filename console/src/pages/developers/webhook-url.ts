@@ -1,5 +1,5 @@
 /** Which part of a URL the service refuses. The service's own message is English and written for programs. */
-export type UrlPart = 'long' | 'signs' | 'scheme' | 'none' | 'https' | 'user' | 'fragment' | 'port' | 'host'
+type UrlPart = 'long' | 'signs' | 'scheme' | 'none' | 'https' | 'user' | 'fragment' | 'port' | 'host'
 
 const URL_MAX = 2048
 

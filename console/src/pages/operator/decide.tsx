@@ -16,7 +16,7 @@ export type Proposal = Reply<'console.operator.proposals.list'>['data'][number]
 const stale = ['console.operator.']
 
 /** A proposal to decide on: the act, the amount, the customer and the reason. */
-export type Question = {
+type Question = {
   readonly id: string
   readonly mine: boolean
   readonly sentence: string

@@ -6,7 +6,7 @@ import { Field, Input } from '../../ui/field.tsx'
 import { ActDialog, type Acted } from './acted.tsx'
 import './operator.css'
 
-export const limitNames = [
+const limitNames = [
   'payout_order',
   'payout_day',
   'payout_night',
@@ -16,8 +16,8 @@ export const limitNames = [
   'transfer_day_btc',
 ] as const
 
-export type LimitName = (typeof limitNames)[number]
-export type MoneyLimitValues = Readonly<Record<LimitName, string | null>>
+type LimitName = (typeof limitNames)[number]
+type MoneyLimitValues = Readonly<Record<LimitName, string | null>>
 
 const assetOf = (name: LimitName) => (name.endsWith('_usdt') ? 'USDT' : name.endsWith('_btc') ? 'BTC' : 'BRL')
 

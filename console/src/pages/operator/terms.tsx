@@ -7,7 +7,7 @@ import { useLanguage, useText } from '../../text/text.tsx'
 import { Checkbox, Field, Input, Select } from '../../ui/field.tsx'
 import { ActDialog, type Acted } from './acted.tsx'
 
-export type Partner = Reply<'console.operator.partners.get'>['partner']
+type Partner = Reply<'console.operator.partners.get'>['partner']
 
 const tiers = ['standard', 'growth', 'enterprise'] as const
 const figures = ['per_minute', 'per_day', 'endpoint_per_minute', 'lookup_per_minute'] as const

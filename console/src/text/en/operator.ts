@@ -3,7 +3,7 @@ import { plural } from '../plural.ts'
 const n = plural('en')
 
 /** The values in the sentence of a proposal: amount, customer or person, and outcome or role. */
-export type Told = {
+type Told = {
   readonly amount: string
   readonly who: string
   readonly paid: boolean

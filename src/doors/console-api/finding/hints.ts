@@ -13,13 +13,13 @@ export type Hint = { readonly kind: string; readonly id?: string }
 
 const ALL: Hint = { kind: 'all' }
 
-export type SendHint = (hint: Hint) => void
+type SendHint = (hint: Hint) => void
 
 /** Calls `begun` once it knows the present state: every change after that is reported. */
 type HintSource = (send: SendHint, until: AbortSignal, begun: () => void) => Promise<void>
 
 /** Listeners of the same name share one source, which stops when the last one leaves. */
-export type HintHub = { subscribe(name: string, publish: HintSource): Inbox }
+type HintHub = { subscribe(name: string, publish: HintSource): Inbox }
 
 export type Inbox = {
   /** Resolves when every later change will be reported. */

@@ -34,7 +34,7 @@ export type SearchResult = {
   path: string
 }
 
-export const FOUND_MAX = 20
+const FOUND_MAX = 20
 const OF_EACH = 5
 
 type Finder = (look: {

@@ -12,7 +12,7 @@ export const trackKinds = [
   'confirmed',
   'failed',
 ] as const
-export type TrackKind = (typeof trackKinds)[number]
+type TrackKind = (typeof trackKinds)[number]
 
 type Order = {
   readonly status: string

@@ -215,7 +215,7 @@ const renderStep = ({ kind, by, said, at, last_at, times }: RailStep) => ({
 const lastWord = (steps: readonly RailStep[]): string | null =>
   steps.findLast(({ said, by, kind }) => said !== null || by === 'rail' || kind === 'asked')?.said ?? null
 
-export const renderException = ({ details, opened_at, closed_at, ...exception }: Exception) => ({
+const renderException = ({ details, opened_at, closed_at, ...exception }: Exception) => ({
   ...exception,
   details: factsOf(details),
   opened_at: opened_at.toISOString(),

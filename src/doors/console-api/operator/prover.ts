@@ -7,7 +7,7 @@ import { refuse } from '../../../core/errors.ts'
 import { type Check, checkNames } from '../../../ledger/audit.ts'
 
 /** A full audit that an operator started: every check over one snapshot, in the background. */
-export type Proving = {
+type Proving = {
   readonly by: string
   readonly started_at: Date
   readonly done: number
@@ -22,7 +22,7 @@ export type Prover = {
   failure(environment: Environment): string | undefined
 }
 
-export type ProverOptions = {
+type ProverOptions = {
   readonly office: Office
   readonly checks: readonly Check[]
   readonly stopping: AbortSignal

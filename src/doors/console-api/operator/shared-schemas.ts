@@ -38,7 +38,7 @@ export const ActedObject = T.Object({
   ),
 })
 
-export type ActedReply = Static<typeof ActedObject>
+type ActedReply = Static<typeof ActedObject>
 
 export const renderLineRef = (line: Noted | undefined) =>
   line ? { place: line.place, seq: line.seq.toString(), hash: line.hash } : null

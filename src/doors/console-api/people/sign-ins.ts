@@ -7,7 +7,7 @@ import type { World } from '../../../world.ts'
  * Limits how often one user may sign in, because each sign-in is a line of the act log, which is kept for ever. Only
  * successful sign-ins are counted, so nobody without the password can lock a user out.
  */
-export type SignIns = {
+type SignIns = {
   /** Throws if the user has signed in too often in this minute. */
   assertFewer(email: string): void
   count(email: string): void

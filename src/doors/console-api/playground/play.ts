@@ -18,10 +18,10 @@ import type { ConsoleParts } from '../parts.ts'
 import type { playPayout } from './contract.ts'
 import { type PlaygroundKey, playgroundKey } from './key.ts'
 
-export type PlaygroundExchange = Static<typeof playPayout.reply.schema>
+type PlaygroundExchange = Static<typeof playPayout.reply.schema>
 
 /** A call of the API that a user makes in the playground. */
-export type Played = {
+type Played = {
   readonly endpoint: Endpoint
   readonly actor: PersonActor
   readonly world: World<'sandbox'>
