@@ -4,7 +4,7 @@ import { isWebPort } from './ports.ts'
 
 /**
  * Checks the URL of a webhook endpoint when it is created or changed. This check refuses early and with a reason; the check
- * that protects the network is at the connection (egress.ts), because a name can resolve differently later.
+ * that protects the network is at the connection (outside.ts), because a name can resolve differently later.
  */
 type UrlRules = EgressRules & {
   /** Plain http is allowed in the sandbox only. */

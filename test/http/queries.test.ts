@@ -232,9 +232,10 @@ describe('a cursor that no page gave is refused', () => {
     const { next_cursor } = (await api.get('/v1/customers?limit=1')).json
     const other = await service.partner()
     const [untagged] = next_cursor.split('=')
-    const reply = await other.api.get(withQuery('/v1/customers', { cursor: next_cursor }))
-    expect(reply.json.error).toMatchObject({ code: 'invalid_request', param: 'cursor' })
-    expect((await other.api.get(withQuery('/v1/customers', { cursor: untagged }))).json.data).toEqual([])
+    for (const cursor of [next_cursor, untagged]) {
+      const reply = await other.api.get(withQuery('/v1/customers', { cursor }))
+      expect(reply.json.error).toMatchObject({ code: 'invalid_request', param: 'cursor' })
+    }
   })
 })
 

@@ -609,14 +609,21 @@ test.each<[string, unknown]>([
     const { payout, balance, world } = await open({ pix: pixThat({ send: answer, status: answer }) })
     const worker = start()
     expect(await worker.send(payout, performance.now())).toBeUndefined()
-    await until(() => answers >= 3, 30_000)
+    const dueNow = `UPDATE payouts SET next_attempt_at = now() WHERE id = '${payout.id}' AND status = 'processing'`
+    await until(async () => {
+      await bench.admin(dueNow)
+      return answers >= 3
+    }, 30_000)
     expect(await bench.payoutNow(payout.id)).toMatchObject({ status: 'processing', accepted_at: null })
     expect(await balance()).toEqual(OPEN)
     expect(await exceptionsAbout(world.db, payout.id)).toMatchObject([
       { kind: 'invalid_answer', rail: 'pix', details: { call: 'send', problem: expect.any(String) } },
     ])
     says = SETTLED
-    await until(async () => (await bench.payoutNow(payout.id)).status === 'completed', 30_000)
+    await until(async () => {
+      await bench.admin(dueNow)
+      return (await bench.payoutNow(payout.id)).status === 'completed'
+    }, 30_000)
     expect(await balance()).toEqual(PAID)
   },
 )
