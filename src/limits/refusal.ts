@@ -28,7 +28,7 @@ export function tooMany({ name, limit, retry_after_seconds }: NonNullable<Verdic
     return new Refusal('too_many_redeliveries', { retry_after_seconds })
   const window = windowOf(name)
   return new Refusal('rate_limit_exceeded', {
-    message: `Too many requests: the limit is ${limit} ${inWords(window, name)}. Wait ${retry_after_seconds} s, then go on.`,
+    message: `Too many requests: the limit is ${limit} ${inWords(window, name)}. Wait ${retry_after_seconds} s, then try again.`,
     retry_after_seconds,
     details: { window, limit, retry_after_seconds },
   })

@@ -127,7 +127,7 @@ async function quotaOrRefuse(tx: Db, endpoint_id: string): Promise<number> {
     })
   if (waiting >= OUTSTANDING_MAX)
     refuse('too_many_redeliveries', {
-      message: `${OUTSTANDING_MAX} deliveries wait for ${endpoint_id} already. Let it take those first, then go on.`,
+      message: `${OUTSTANDING_MAX} deliveries wait for ${endpoint_id} already. Let it take those first, then try again.`,
       retry_after_seconds: ASK_AGAIN_SECONDS,
     })
   return OUTSTANDING_MAX - waiting

@@ -51,7 +51,7 @@ function tooManyWaits(): Refusal {
 function tooManyAtOnce(limit: number): Refusal {
   const retry_after_seconds = 1
   return new Refusal('rate_limit_exceeded', {
-    message: `Too many requests at once: ${limit} of yours are under way. Wait for some of them to be answered, then go on.`,
+    message: `Too many requests at once: ${limit} of yours are under way. Wait for some of them to be answered, then try again.`,
     retry_after_seconds,
     details: { limit, retry_after_seconds },
   })

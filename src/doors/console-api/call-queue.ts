@@ -42,7 +42,7 @@ async function inTurn<T>(semaphore: FairSemaphore, name: string, work: () => Pro
 function refuseCrowd(error: unknown): never {
   if (!(error instanceof QueueFull)) throw error
   throw new Refusal('rate_limit_exceeded', {
-    message: `Too many requests at once: ${AT_ONCE} of yours are under way, and others wait. Wait for some of them to be answered, then go on.`,
+    message: `Too many requests at once: ${AT_ONCE} of yours are under way, and others wait. Wait for some of them to be answered, then try again.`,
     retry_after_seconds: RETRY_SECONDS,
     details: { limit: AT_ONCE, retry_after_seconds: RETRY_SECONDS },
   })

@@ -29,7 +29,7 @@ export async function sendWebhooksIn<Result>(
 
 function refuseMore(limit: number, retry_after_seconds: number): never {
   throw new Refusal('too_many_redeliveries', {
-    message: `Your team may make webhooks go out ${limit} times a minute here. Wait ${retry_after_seconds} s, then go on.`,
+    message: `Your team may make webhooks go out ${limit} times a minute here. Wait ${retry_after_seconds} s, then try again.`,
     retry_after_seconds,
   })
 }

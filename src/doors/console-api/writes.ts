@@ -55,7 +55,7 @@ function tooManyWrites(
 ): Refusal {
   const who = name.includes(' of the team,') ? 'Your team' : 'You'
   return new Refusal('rate_limit_exceeded', {
-    message: `${who} may make ${limit} changes and exports per ${kind === 'day' ? 'UTC day' : kind} in the console. Wait ${retry_after_seconds} s, then go on.`,
+    message: `${who} may make ${limit} changes and exports per ${kind === 'day' ? 'UTC day' : kind} in the console. Wait ${retry_after_seconds} s, then try again.`,
     retry_after_seconds,
     details: { window: kind, limit, retry_after_seconds },
   })

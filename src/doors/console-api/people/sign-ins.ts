@@ -24,7 +24,7 @@ export function openSignIns({ clock }: Pick<World, 'clock'>): SignIns {
       if (remaining > 0) return
       const retry_after_seconds = Math.max(1, Math.ceil(resets_at - clock.now() / 1000))
       throw new Refusal('rate_limit_exceeded', {
-        message: `You may sign in ${SIGN_INS_PER_MINUTE} times per minute. Wait ${retry_after_seconds} s, then go on.`,
+        message: `You may sign in ${SIGN_INS_PER_MINUTE} times per minute. Wait ${retry_after_seconds} s, then try again.`,
         retry_after_seconds,
         details: { window: 'minute', limit: SIGN_INS_PER_MINUTE, retry_after_seconds },
       })
