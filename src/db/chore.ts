@@ -20,7 +20,7 @@ export type ShouldContinue = () => boolean
 
 export type ChoreOutcome = 'done' | 'elsewhere' | 'failed'
 
-export type RunningChore = {
+type RunningChore = {
   /** Runs the chore now, in addition to its schedule. */
   run(): Promise<ChoreOutcome>
   stop(): Promise<void>

@@ -3,7 +3,7 @@ import type { Db } from './pool.ts'
 const SAMPLES = 5
 
 /** How far this machine's clock is off. The error of the measurement is at most half of its round trip. */
-export type Offset = { readonly offset_ms: number; readonly round_trip_ms: number }
+type Offset = { readonly offset_ms: number; readonly round_trip_ms: number }
 
 /**
  * Measures how far this machine's clock is from the database's. The database is assumed to read its clock halfway through

@@ -148,7 +148,7 @@ export async function retryAfter(
   await retriers[table](db, { id: taken.id, attempts: taken.attempts, delay_ms: Math.max(0, delay_ms) })
 }
 
-export type OpenCount = {
+type OpenCount = {
   readonly rail: string
   readonly status: string
   readonly count: number

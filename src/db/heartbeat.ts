@@ -10,7 +10,7 @@ const DOUBT_MS = 500
 const DEAD_MS = 2000
 const TICK_MS = 100
 
-export type HeartbeatOptions = {
+type HeartbeatOptions = {
   readonly client: pg.Client
   readonly onAnswer: (said: ServerState) => void
   /** Checks the server by other connections. Rejects when it is certain that waiting for this server is useless. */

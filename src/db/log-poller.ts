@@ -27,7 +27,7 @@ export type LogSource = {
   since(position: bigint, partners: readonly string[]): Promise<NewEntries>
 }
 
-export type NewEntries = {
+type NewEntries = {
   /** The highest position that was read; null when there are no new entries. */
   readonly last: bigint | null
   readonly partners: ReadonlySet<string>
@@ -35,7 +35,7 @@ export type NewEntries = {
   readonly more: boolean
 }
 
-export type LogWatch = {
+type LogWatch = {
   /** True when there are new entries; false when the time is over, the caller is gone, or the node stops. */
   news(until: number, gone: AbortSignal): Promise<boolean>
   end(): void

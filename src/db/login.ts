@@ -51,7 +51,7 @@ export function openLogin(user: string, keys: readonly Buffer[], laterKeys?: () 
 }
 
 /** The name of a role contains the name of its database, so no two databases share a password. */
-export function derivePassword(key: Buffer, role: string): string {
+function derivePassword(key: Buffer, role: string): string {
   const bytes = hkdfSync('sha256', key, '', `trilho: password of the role ${role}`, 32)
   return Buffer.from(bytes).toString('base64url')
 }
@@ -59,7 +59,7 @@ export function derivePassword(key: Buffer, role: string): string {
 const ITERATIONS = 4096
 
 /** What PostgreSQL stores instead of a password. Computed here, so that no statement and no statement log has the password. */
-export function scramVerifier(password: string): string {
+function scramVerifier(password: string): string {
   const salt = randomBytes(16)
   const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256')
   const hmac = (text: string) => createHmac('sha256', salted).update(text).digest()

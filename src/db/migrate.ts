@@ -35,7 +35,7 @@ const ADDITIVE = /^-- additive\b/
 
 const folders: Record<SchemaName, Folder> = { shared: 'shared', live: 'world', sandbox: 'world' }
 
-export type MigrateOptions = {
+type MigrateOptions = {
   /** The roles whose logins are set up too. */
   readonly seats?: Seats
   /** Runs after the tables are up to date and before a password is changed. Throws to refuse the start. */

@@ -70,7 +70,7 @@ export const secretKeyFile = (data_dir: string): string => join(data_dir, 'secre
 const nextKeyFile = (data_dir: string): string => `${secretKeyFile(data_dir)}.next`
 
 /** Creates the key file beside the embedded database if there is none. */
-export async function ensureSecretKey(data_dir: string): Promise<Buffer> {
+async function ensureSecretKey(data_dir: string): Promise<Buffer> {
   await mkdir(data_dir, { recursive: true, mode: 0o700 })
   return ensureKeyFile(secretKeyFile(data_dir))
 }

@@ -65,7 +65,7 @@ const vanishing = {
  * Settings travel in the connection's first packet, so a connection is never open without them. `synchronous_commit` is
  * asserted again when the server starts.
  */
-export function connectionConfig(
+function connectionConfig(
   { url, login, schema, application_name }: Seat,
   more: Record<string, string> = {},
 ): PrimaryConfig {

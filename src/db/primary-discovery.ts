@@ -5,7 +5,7 @@ import { type Probed, Silent } from './probe.ts'
 import { faultOf, isPermanent, type KnownCluster } from './server-state.ts'
 
 export type FoundPrimary = Probed & { readonly host: Host }
-export type NoPrimaryFound = { readonly reasons: readonly string[]; readonly all_silent: boolean }
+type NoPrimaryFound = { readonly reasons: readonly string[]; readonly all_silent: boolean }
 
 const STAGGER_MS = 150
 /** How long the other hosts may take to report a newer timeline than the first primary that answered. */

@@ -32,7 +32,7 @@ const FIRST_BEAT_MS = 1000
 /** How often the other hosts are probed while the primary answers: one of them may have been promoted. */
 const ROUND_MS = 10_000
 
-export type EpochEnd = { readonly epoch: number; readonly reason: string; readonly host: string | undefined }
+type EpochEnd = { readonly epoch: number; readonly reason: string; readonly host: string | undefined }
 
 export type PrimaryState = {
   readonly up: boolean

@@ -19,7 +19,7 @@ const ATTRIBUTES = [
   ['rolbypassrls', false, 'NOBYPASSRLS'],
 ] as const
 
-export type MissingRoles = {
+type MissingRoles = {
   readonly needed: readonly string[]
   /** Roles that are created with the password of the first key. */
   readonly made: readonly string[]
@@ -54,7 +54,7 @@ export async function missingRoles(
 }
 
 /** Statements that turn the roles into the logins of the service. */
-export type MissingLogins = {
+type MissingLogins = {
   readonly needed: readonly string[]
   /** Roles whose password is derived from none of the keys that this node knows. */
   readonly strange: readonly string[]

@@ -6,7 +6,7 @@ import type { Db } from './pool.ts'
  * The key that secrets are sealed under. One row in the database decides it, not the settings of each node: during a key
  * rotation, nodes that know both keys seal under the old one until the row names the new one (decision 0033).
  */
-export type Sealing = { readonly key_id: string; readonly check_value: Buffer }
+type Sealing = { readonly key_id: string; readonly check_value: Buffer }
 
 /** Where sealed values are stored: in one of the worlds, or in the schema `shared`. */
 export const storagePlaces = [...environments, 'shared'] as const

@@ -10,7 +10,7 @@ import { type FreeSlots, openSlots, type SlotKey, type SlotLimits } from './slot
  */
 export type Worker = { wake(): void; stop(): Promise<void> }
 
-export type WorkerOptions<Row> = {
+type WorkerOptions<Row> = {
   readonly name: string
   readonly log: Logger
   /** Interval between two polls; how far it backs off depends on the activity of the world. */

@@ -6,7 +6,7 @@ import { Forbidden } from './outside.ts'
  * The response to one POST: status, headers and the beginning of the body, or the error. An attempt takes at most
  * `timeout_ms` in all, even if the receiver hangs, or sends slowly or without end. Redirects are not followed.
  */
-export type ReceiverResponse = {
+type ReceiverResponse = {
   readonly status: number | null
   readonly headers: Readonly<Record<string, string>> | null
   readonly body: string | null

@@ -31,7 +31,7 @@ export type AttemptOptions = {
 }
 
 /** For the metrics. */
-export type AttemptEnded = {
+type AttemptEnded = {
   readonly outcome: 'delivered' | 'failed' | 'exhausted'
   /** Time from the event to its first attempt; null for later attempts. */
   readonly lag_seconds: number | null

@@ -24,7 +24,7 @@ type EndpointSenders = {
   stop(): Promise<TakenDelivery[]>
 }
 
-export type OwnedEndpoint = { readonly endpoint_id: string; readonly partner_id: string }
+type OwnedEndpoint = { readonly endpoint_id: string; readonly partner_id: string }
 
 /** How long the speed of an idle endpoint is remembered. */
 const IDLE_MS = 600_000

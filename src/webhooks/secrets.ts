@@ -4,7 +4,7 @@ import type { TakenDelivery } from './queue.ts'
 import { secretSealContext } from './store.ts'
 
 /** The secrets that sign an attempt: two while a secret is being rotated. */
-export type SecretsOf = (
+type SecretsOf = (
   taken: Pick<TakenDelivery, 'endpoint_id' | 'secret' | 'previous_secret' | 'previous_secret_until'>,
   now: Date,
 ) => Buffer[]

@@ -104,7 +104,7 @@ function checkError(reply: Reply): void {
 }
 
 /** Right types, and no field that the schema does not name. */
-export function checkShape(schema: any, value: unknown, where: string): void {
+function checkShape(schema: any, value: unknown, where: string): void {
   const wrong = [...Value.Errors(schema, value)][0]
   assert(!wrong, `${where}: ${JSON.stringify(wrong)}`)
   if (schema.items && Array.isArray(value)) for (const item of value) checkShape(schema.items, item, where)

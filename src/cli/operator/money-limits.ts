@@ -61,7 +61,7 @@ const assetOf = (name: MoneyLimitName) =>
 const none = Object.fromEntries(moneyLimitNames.map((name) => [name, null])) as MoneyLimits
 
 /** The limits in force, and how much of each is used. */
-export function moneyLimitRows(limits: MoneyLimits, used?: MoneyLimitUsage) {
+function moneyLimitRows(limits: MoneyLimits, used?: MoneyLimitUsage) {
   return moneyLimitNames.map((name) => {
     const asset = assetOf(name)
     const shown = (units: bigint | null | undefined) =>

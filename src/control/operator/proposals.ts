@@ -46,7 +46,7 @@ export type ProposalStore = { readonly db: Pool; newId(kind: IdKind): string }
 /** A pen for a signed-in operator, to write lines of the act log. */
 export type OperatorPen = Pen & { readonly actor: Extract<LogActor, { kind: 'operator' }> }
 
-export type DecidedProposal = { readonly proposal: Proposal; readonly line: Noted | undefined }
+type DecidedProposal = { readonly proposal: Proposal; readonly line: Noted | undefined }
 
 /**
  * In production one operator proposes a money act and another approves it; only then is it performed. A proposal ends

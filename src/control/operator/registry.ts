@@ -63,6 +63,6 @@ export type ActResult<Name extends ActName> =
 export type DecidedOn = { readonly proposal: Proposal; readonly person?: Person }
 
 /** Encrypts all secrets under the new key, and calls `noted` in the transaction that stores the id of that key. */
-export type Rotation<Rotated> = (
+type Rotation<Rotated> = (
   noted: (tx: Db, named: { before: string; after: string }) => Promise<void>,
 ) => Promise<Rotated>

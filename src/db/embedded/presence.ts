@@ -13,7 +13,7 @@ const ADDRESS_BYTES = 103
  * process. So the check works across containers, where a pid names another process, and for a process that is busy or
  * stopped.
  */
-export async function listenAt(path: string): Promise<Server> {
+async function listenAt(path: string): Promise<Server> {
   const server = createServer((asker) => asker.on('error', () => {}).destroy())
   await atShortAddress(path, async (address) => {
     server.listen(address)

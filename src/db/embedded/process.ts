@@ -9,7 +9,7 @@ export type RunAs = 'self' | 'unshare' | 'nobody'
 
 export const NOBODY = 65534
 
-export type ProcessEnd = { ok: boolean; how: string; output: string }
+type ProcessEnd = { ok: boolean; how: string; output: string }
 
 export type Running = {
   readonly pid: number | undefined

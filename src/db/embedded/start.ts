@@ -16,7 +16,7 @@ export type EmbeddedDatabase = {
   stop(): Promise<void>
 }
 
-export type EmbeddedOptions = {
+type EmbeddedOptions = {
   data_dir: string
   log?: ((line: string) => void) | undefined
   /** PostgreSQL settings, over the usual ones. */

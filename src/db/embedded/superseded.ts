@@ -6,7 +6,7 @@ import { readIfThere, writePrivately } from './files.ts'
  * A mark in a data folder whose database lives on somewhere else. A service started on the folder would send payouts that
  * the other service sends too, so a start is refused (decision 0036). Commands that only read the folder still work.
  */
-export type SupersededMark = {
+type SupersededMark = {
   /** `copied` by `database copy`; `restored`: a backup of it was restored; `looked_at`: it is a restored copy, for reading. */
   readonly how: 'copied' | 'restored' | 'looked_at'
   readonly at: string

@@ -274,7 +274,7 @@ export const getPayout = endpoint({
   errors: ['payout_not_found'],
 })
 
-export const PixKeyObject = T.Object(
+const PixKeyObject = T.Object(
   {
     type: T.Enum(['cpf', 'cnpj', 'email', 'phone', 'random']),
     pix_key: T.String({ description: 'Normalised', examples: ['52998224725'] }),

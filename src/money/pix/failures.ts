@@ -14,7 +14,7 @@ export const payoutFailureMessages = {
   resolved_by_operator: 'The operator established that the payment was not made.',
 } as const
 
-export type PayoutFailureCode = keyof typeof payoutFailureMessages
+type PayoutFailureCode = keyof typeof payoutFailureMessages
 export const failureCodes = Object.keys(payoutFailureMessages) as PayoutFailureCode[]
 
 const byRailCode: Readonly<Record<string, PayoutFailureCode>> = {

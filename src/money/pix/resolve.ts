@@ -13,11 +13,11 @@ import {
 import { isFinalPayout, type Payout } from './store.ts'
 
 /** What an operator established outside the service. `completed` is allowed at any time. */
-export type Established =
+type Established =
   | { readonly outcome: 'completed'; readonly end_to_end_id: string }
   | { readonly outcome: 'failed'; readonly despite_acceptance: boolean }
 
-export type ResolvedPayout = Settled | { readonly sending_until: Date } | { readonly accepted_at: Date }
+type ResolvedPayout = Settled | { readonly sending_until: Date } | { readonly accepted_at: Date }
 
 /**
  * Resolves a payout by hand. Returning the money (`failed`) is refused while a worker may be sending, because a worker sends

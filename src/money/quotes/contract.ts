@@ -96,7 +96,7 @@ export const QuoteObject = T.Object(
 )
 
 /** Failure codes of trades, with their messages for partners. */
-export const tradeFailureMessages = {
+const tradeFailureMessages = {
   treasury_limit: 'The operator cannot take this position right now. Nothing moved; ask for a smaller quote.',
 } as const
 

@@ -9,7 +9,7 @@ import { EnvironmentName } from './lists.ts'
 
 const { partner_id, environment, ...ownFields } = ApiKeyObject.properties
 
-export const keyStates = ['active', 'rotating', 'expired', 'revoked'] as const
+const keyStates = ['active', 'rotating', 'expired', 'revoked'] as const
 
 const keyFields = {
   ...ownFields,
