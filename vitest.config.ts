@@ -3,8 +3,9 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /**
- * Two suites. `npm test` runs the quick one; `npm run test:slow` runs these files: they kill processes and databases, walk through
- * whole pages in a browser, build and install, or fill tables. Without SUITE, as in `npx vitest run PATH`, every file is there.
+ * The files of the slow suite (`npm run test:slow`): they kill processes and databases, use the pages in a browser, build and
+ * install, or fill tables. All other files are the quick suite (`npm test`). tools/test.mjs sets SUITE; without it, as in
+ * `npx vitest run PATH`, both suites are included.
  */
 const slow = [
   'test/browser/**',
@@ -51,7 +52,10 @@ const slow = [
   'src/records/events/causal-order.test.ts',
 ]
 
-/** About what a process keeps to itself: statements it prepared, connections, memory, modules. Each of these files gets a fresh one. */
+/**
+ * Files that each run in a new process, because they test state of the process: prepared statements, connections, memory, loaded
+ * modules.
+ */
 const alone = [
   'src/ledger/**',
   'src/db/**',
@@ -63,7 +67,7 @@ const alone = [
 
 const browser = ['test/browser/**']
 
-/** All test files, as they are found here. */
+/** All test files in the repository. */
 const files = ['src', 'site', 'console/src', 'sdk/test', 'test'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.test\.tsx?$/.test(name))
@@ -85,11 +89,11 @@ const common = { testTimeout: 120_000, hookTimeout: 120_000, teardownTimeout: 60
 export default defineConfig({
   test: {
     globalSetup: ['test/support/sdk-build.ts', 'test/support/postgres.ts'],
-    // Most suites start servers and wait, for a database, a lock, a network: one more than this machine has cores, and not two.
+    // Most tests wait for a database, a lock or a socket, so one worker more than there are cores, up to nine, keeps the cores busy.
     maxWorkers: Math.min(availableParallelism(), 8) + 1,
     projects: [
       {
-        // To load the service takes longer than many files run: those of one worker load it once.
+        // Loading the service takes longer than many files run, so all files of a worker share one process and its modules.
         test: {
           ...common,
           name: 'shared',
@@ -102,7 +106,7 @@ export default defineConfig({
         test: { ...common, name: 'alone', include: inSuite.filter(isAlone) },
       },
       {
-        // The pages are built once before all of them, and the files of one worker share a browser.
+        // The pages are built once before all files, and the files of one worker share a browser.
         test: {
           ...common,
           name: 'browser',

@@ -28,8 +28,8 @@ console.log(`The ${suite} suite${check ? ', and the checks beside it,' : ''} too
 if (results[1] && results[1].code !== 0) console.error('npm run check failed: its output is above.')
 process.exitCode = results.some((result) => result && result.code !== 0) ? 1 : 0
 
-function run(program, words, stdio) {
-  const child = spawn(program, words, {
+function run(program, args, stdio) {
+  const child = spawn(program, args, {
     cwd: root,
     env: { ...process.env, SUITE: suite },
     stdio: ['ignore', stdio, stdio],

@@ -18,8 +18,9 @@ import type { Door } from './commit.ts'
 import { isOver } from './decide.ts'
 
 /**
- * Idempotency (contract §7). The key is claimed in the transaction that moves the money, and the response to the first caller
- * is stored byte for byte, so that every equal request within 24 hours gets the same response.
+ * Idempotency (contract §7). The key is claimed in the transaction that moves the money: `once` returns `record` in the same
+ * decision as the movements, and write.ts inserts both before one COMMIT. The response to the first caller is stored byte for
+ * byte, so that every equal request within 24 hours gets the same response.
  */
 const VALID_MS = 24 * 3600 * 1000
 

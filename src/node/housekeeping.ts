@@ -22,12 +22,13 @@ import type { Config } from './config.ts'
 import { type Role, runsWorkers } from './role.ts'
 
 /**
- * The periodic chores of a node, and how often they run. They remove only old rows that nothing depends on; how long each
- * table keeps its rows is in docs/operate/retention.md, "What is kept, and for how long".
+ * The periodic chores of a node, and how often they run. A chore named `forget …` deletes old rows that nothing depends on.
+ * How long each table keeps its rows is in docs/operate/retention.md, "What is kept, and for how long"; for
+ * history the database enforces it (db/functions/world/retention.sql), whatever time a chore asks for.
  *
- * Work that runs all the time is elsewhere, beside what it serves: payouts (money/pix/worker.ts), transfers
- * (money/onchain/worker.ts), the treasury's sums (money/treasury/treasury.ts), events and webhooks (webhooks/worker.ts), last uses
- * of keys (parties/keys/keyring.ts), the log of requests (records/requests/recorder.ts), what was said to rails (records/steps/recorder.ts), counts of the limits (limits/limiter.ts).
+ * Work that runs all the time is in the slices: payouts (money/pix/worker.ts), transfers (money/onchain/worker.ts), the
+ * treasury's sums (money/treasury/worker.ts), webhooks (webhooks/worker.ts), last uses of keys (parties/keys/keyring.ts), the
+ * request log (records/requests/recorder.ts), calls to rails (records/steps/recorder.ts), rate limits (limits/limiter.ts).
  */
 const CLOCK_MS = 30_000
 const STUCK_MS = 30_000

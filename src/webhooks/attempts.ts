@@ -12,11 +12,15 @@ import { retryDelay } from './schedule.ts'
 import { openSecrets } from './secrets.ts'
 import { signatureHeaders } from './signature.ts'
 
-/** Makes attempts: signs the event, posts it while no transaction is open, reports the answer, records the result. */
+/**
+ * Makes attempts: signs the event, posts it while no transaction is open, reports the answer, records the result. A
+ * delivery is `taken` when this node has its lease. Its `attempts` counts all attempts, its `tries` those since the last
+ * redelivery, by which the backoff is chosen.
+ */
 type Attempts = {
   /** Resolves when the result is recorded. Calls `onAnswer` before that, unless the attempt was cut off. */
   make(taken: TakenDelivery, onAnswer: (answer: AttemptAnswer) => void): Promise<void>
-  /** Cuts off all attempts under way. */
+  /** Aborts all attempts under way, because this node stops. */
   cut(): void
 }
 
@@ -47,6 +51,7 @@ export function openAttempts(
 ): Attempts {
   const { egress, timeout_ms, recorder, onAttempt, onRetry } = options
   const secretsOf = openSecrets(world.environment, options.sealer)
+  /** One function for each attempt under way, which aborts it. */
   const cuts = new Set<Cut>()
   let cut = false
 
@@ -89,7 +94,7 @@ export function openAttempts(
   return {
     async make(taken, onAnswer) {
       const result = await post(taken)
-      // Cut off by the stop of this node: not a failure of the receiver, so no attempt is recorded.
+      // This node aborted the request because it stops. The receiver did not fail, so no attempt is recorded.
       if (cut && result.error !== null) return releaseTaken(world.db, [taken])
       const { duration_ms: took_ms, delivered, lengthy } = result
       onAnswer({ took_ms, delivered, lengthy, gone: isGone(result) })

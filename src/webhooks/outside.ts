@@ -36,7 +36,7 @@ const KEEP_ALIVE_MS = 2000
 
 export function openEgress(options: {
   resolve: Resolve
-  /** Whether a connection may go to this address. */
+  /** Whether a connection may go to this address: `isAllowedAddress` of address.ts, with the settings (node/runtime.ts). */
   allows: (address: string) => boolean
   connect_ms: number
   refusal_ms?: number

@@ -1,15 +1,17 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-// Started by postgres.ts beside a test run, with a pipe to it. The pipe ends when the run has ended, however it ended: then every
-// process that the tests started and did not stop is killed, and the folders of the run are removed. The processes are known by
-// the variable TEST_RUN in their environment; where there is no /proc, only the folders are removed.
+// Cleans up after a test run, also after one that was killed. postgres.ts starts this process, whose standard input is a pipe from
+// the process of the run: when that process ends, in whatever way, the pipe is closed. Then this process kills every process that
+// has TEST_RUN=<id of the run> in its environment, and removes the folders of the run. Without /proc it only removes the folders.
 const [run, ...folders] = process.argv.slice(2)
+// A signal that stops the run may reach this process too, which must outlive the run.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 
 process.stdin.resume().once('end', async () => {
-  for (let turn = 0; turn < 10; turn++) {
+  // Several rounds: a process may start another one just before it is killed.
+  for (let round = 0; round < 10; round++) {
     const left = startedBy(run)
     for (const pid of left) kill(pid)
     if (left.length === 0) break
@@ -37,7 +39,7 @@ function environmentOf(pid) {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
   } catch {
-    return [] // it has ended, or belongs to somebody else
+    return [] // the process has ended, or belongs to another user
   }
 }
 
@@ -45,6 +47,6 @@ function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // it has ended meanwhile
+    // the process has ended meanwhile
   }
 }

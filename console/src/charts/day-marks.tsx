@@ -8,9 +8,10 @@ type Props = {
 }
 
 const WIDTH = 104
+/** Top and height of each mark. */
 const shapes = { none: [5.5, 3], good: [3, 8], bad: [0, 14] } as const
 
-/** One mark per day: short if no order ended that day, tall and red if too many failed. */
+/** One mark per day or hour, like the ties of a rail: short if no order ended, tall and red if too many failed. */
 export function DayMarks({ marks, label }: Props) {
   const slot = WIDTH / marks.length
   return (
@@ -19,7 +20,7 @@ export function DayMarks({ marks, label }: Props) {
         const [y, height] = shapes[mark]
         return (
           <rect
-            // biome-ignore lint/suspicious/noArrayIndexKey: days do not reorder
+            // biome-ignore lint/suspicious/noArrayIndexKey: the order is that of time
             key={i}
             x={i * slot}
             y={y}

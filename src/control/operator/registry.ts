@@ -8,7 +8,10 @@ import type { Proposal } from './store.ts'
 
 /**
  * Every act of an operator, by name: its kind, how it is performed, and what its log line shows. Who may perform it is in
- * rules.ts. The console and the command line give `act` a name and details; the rest is found here.
+ * rules.ts. The console and the command line call `act` (act.ts) with a name and details; `act` finds the rest here.
+ *
+ * Kinds: `money` moves money; `world` and `shared` change rows of one environment, or of the schema that both share;
+ * `person` changes a user; `decision` ends a proposal; `rotation` replaces SECRET_KEY.
  */
 export const acts = {
   ...moneyActs,
@@ -42,10 +45,11 @@ type ActDetails<Name extends ActName> =
       ? { readonly rotate: Rotation<unknown> }
       : Name extends NameOf<'person'>
         ? // `act` makes the id of a new user.
-          Omit<Given<Acts[Name]>, 'id'>
-        : Given<Acts[Name]>
+          Omit<DetailsOf<Acts[Name]>, 'id'>
+        : DetailsOf<Acts[Name]>
 
-type Given<Performed> = Performed extends {
+/** The second parameter of `perform`. */
+type DetailsOf<Performed> = Performed extends {
   perform(where: never, details: infer Details, by: never): unknown
 }
   ? Details
@@ -62,7 +66,7 @@ export type ActResult<Name extends ActName> =
 /** The proposal after the decision, and the person it changed, if it was about a person. */
 export type DecidedOn = { readonly proposal: Proposal; readonly person?: Person }
 
-/** Encrypts all secrets under the new key, and calls `noted` in the transaction that stores the id of that key. */
+/** Encrypts all secrets under the new key. Calls `writeLine` in the transaction that stores the id of that key. */
 type Rotation<Rotated> = (
-  noted: (tx: Db, named: { before: string; after: string }) => Promise<void>,
+  writeLine: (tx: Db, key_ids: { before: string; after: string }) => Promise<void>,
 ) => Promise<Rotated>

@@ -19,7 +19,10 @@ export type Rule = {
   readonly open?: true
   /** The act needs a signed-in operator even while no operator exists. */
   readonly signed?: true
-  /** One operator proposes and another approves: always, or if `takesTwo` says so and at least two operators can decide. */
+  /**
+   * One operator proposes and another approves: always, or if `takesTwo` (people.ts) says so and at least two operators
+   * can decide. `assertApprovable` (proposals.ts) refuses the operator who proposed.
+   */
   readonly two?: 'always' | 'about operators'
   /** The operator roles that may approve the act, if it takes two. */
   readonly approved_by?: readonly OperatorRole[]

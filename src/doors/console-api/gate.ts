@@ -35,7 +35,7 @@ export type ConsoleGateOptions = {
   readonly writes: Writes
 }
 
-/** The order: session, own page, permit, environment, factor, proof, rate windows. The handler checks body and rules. */
+/** The order: session, same origin, permit, environment, factor, proof, rate windows. The handler checks body and rules. */
 export async function enter(
   endpoint: ConsoleEndpoint,
   request: FastifyRequest,

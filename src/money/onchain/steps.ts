@@ -119,6 +119,7 @@ async function carry(world: World, transfer: Transfer): Promise<void> {
   return transfer.tx_hash === null ? sign(world, transfer) : broadcast(world, transfer)
 }
 
+/** Two nodes may sign at once: `stepTransfer` (settle.ts) stores the first signature under a lock and ignores the other. */
 async function sign(world: World, transfer: Transfer): Promise<void> {
   const prepared = await world.chain.prepare(chainOrderOf(transfer))
   if (prepared.kind === 'later')

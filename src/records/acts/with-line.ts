@@ -4,10 +4,14 @@ import type { World } from '../../world.ts'
 import type { ActEntry, Noted, Pen } from './line.ts'
 import { headRef, noteHeld } from './log.ts'
 
-/** How an act that may move money is written to the act log. */
+/**
+ * How an act that may move money gets its line: its row in the act log (log.ts), which says who did what and is chained to
+ * the row before it.
+ */
 export type ActLine = {
+  /** The log, its HMAC key and the actor. */
   readonly pen: Pen
-  /** Rows that are locked beside those of the command. */
+  /** Rows to lock in addition to those of the command. */
   readonly rows?: readonly RowRef[]
   /** Refuses the act before the command decides. */
   check?(held: Held): void
@@ -19,12 +23,15 @@ export type ActLine = {
 }
 
 /**
- * The result of a command with its log line. The line is part of the result because a batch that lost a race is decided
- * again.
+ * The result of a command, and its line. `decide` must return the line rather than store it in a variable: a batch that
+ * another transaction overtook is decided again, and only the line of the last decision is written.
  */
 export type WithLine<Result> = { readonly result: Result; readonly line: Noted | undefined }
 
-/** Adds the line of an act to a command: both are written in one transaction. */
+/**
+ * Adds the line of an act to a command: both are written in one transaction. `headRef` locks the newest line, so that
+ * concurrent acts are chained one after the other.
+ */
 export function withLine<Result>(command: Command<Result>, act: ActLine): Command<WithLine<Result>> {
   const { pen, rows = [], check, lineOf } = act
   const { locks } = command
@@ -47,8 +54,8 @@ export function withLine<Result>(command: Command<Result>, act: ActLine): Comman
 }
 
 /**
- * A world for one act, which may take several commands with calls to a rail between them. The first command that gets the
- * line writes it; later ones are committed as they are, so an act has one line.
+ * A world for one act, which may take several commands with calls to a rail between them. The first command for which
+ * `lineOf` returns a line writes it; later commands are committed unchanged, so an act has one line.
  */
 export function openActWorld<E extends Environment>(world: World<E>, act: ActLine): ActWorld<E> {
   const opened: ActWorld<E> = {

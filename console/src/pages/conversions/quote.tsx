@@ -20,28 +20,31 @@ import { ConversionDetails, conversionSteps, HowMade, Opening, SidesTitle } from
 import { secondsOf, useOnExpiry, useTimeLeft } from './time-left.tsx'
 import './conversions.css'
 
-const HOLDS_MS = 30_000
+/** How long a quote is valid: the full length of the meter. */
+const QUOTE_VALID_MS = 30_000
 
 type Page = Reply<'console.quotes.get'>
 
 export function QuotePage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const environment = useEnvironment()
+  // Quotes have no hints of their own; the hint of the trade announces that the quote was executed.
   const page = useCall('console.quotes.get', { params: { environment, quote_id: id } }, { live: ['trade'] })
   const { refetch } = page
-  const onOut = useCallback(() => void refetch(), [refetch])
+  const onExpired = useCallback(() => void refetch(), [refetch])
   if (page.data === undefined) return <Opening id={id} list="quotes" query={page} />
-  return <Shown page={page.data} answered_at={page.dataUpdatedAt} onOut={onOut} />
+  return <Shown page={page.data} answered_at={page.dataUpdatedAt} onExpired={onExpired} />
 }
 
-type ShownProps = { readonly page: Page; readonly answered_at: number; readonly onOut: () => void }
+type ShownProps = { readonly page: Page; readonly answered_at: number; readonly onExpired: () => void }
 
-function Shown({ page, answered_at, onOut }: ShownProps) {
+function Shown({ page, answered_at, onExpired }: ShownProps) {
   const { conversions } = useText()
   const environment = useEnvironment()
   const { quote, trade, customer, pricing, movements, events, request } = page
   const left_ms = useTimeLeft(page.left_ms, answered_at)
-  useOnExpiry(left_ms, onOut)
+  useOnExpiry(left_ms, onExpired)
+  // Until the quote is read again, the page itself knows that the time is over.
   const status = quote.status === 'pending' && left_ms === 0 ? 'expired' : quote.status
   return (
     <>
@@ -106,7 +109,7 @@ function Under({ page: { quote, trade }, status, left_ms }: UnderProps) {
           <Meter
             emptying
             used={String(Math.round(left_ms))}
-            of={String(HOLDS_MS)}
+            of={String(QUOTE_VALID_MS)}
             label={conversions.held_until(until)}
           />
         </>
@@ -119,6 +122,7 @@ function Under({ page: { quote, trade }, status, left_ms }: UnderProps) {
   )
 }
 
+/** Ends the quote now, to test what happens then; in the sandbox only. */
 function Expire({ id }: { readonly id: string }) {
   const { conversions } = useText()
   const environment = useEnvironment()

@@ -33,7 +33,7 @@ export function QuotesPage() {
       key: 'status',
       head: <StatusHead />,
       fold: 'a2',
-      cell: (row) => <QuoteStatus row={row} answered_at={list.dataUpdatedAt} onOut={list.refetch} />,
+      cell: (row) => <QuoteStatus row={row} answered_at={list.dataUpdatedAt} onExpired={list.refetch} />,
     },
     { key: 'id', head: conversions.quote, cell: ({ quote }) => <Id id={quote.id} /> },
   ]
@@ -74,13 +74,13 @@ function CustomerLink({ row }: { readonly row: Row }) {
   )
 }
 
-type StatusProps = { readonly row: Row; readonly answered_at: number; readonly onOut: () => unknown }
+type StatusProps = { readonly row: Row; readonly answered_at: number; readonly onExpired: () => unknown }
 
 /** Counts down, and reads the quote again when it expires. */
-function QuoteStatus({ row, answered_at, onOut }: StatusProps) {
+function QuoteStatus({ row, answered_at, onExpired }: StatusProps) {
   const { conversions } = useText()
   const left_ms = useTimeLeft(row.left_ms, answered_at)
-  useOnExpiry(left_ms, () => void onOut())
+  useOnExpiry(left_ms, () => void onExpired())
   const { status } = row.quote
   const shown = status === 'pending' && left_ms === 0 ? 'expired' : status
   return (

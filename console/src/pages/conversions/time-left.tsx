@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from 'react'
 const TICK_MS = 200
 
 /**
- * Milliseconds until something expires. The service sends the time left; from then on this page only measures elapsed time, so
- * a wrong clock does no harm.
+ * Milliseconds until a quote expires. The service sends `left_ms`; from `answered_at` on, the page only measures the time that has
+ * passed, so it does not matter if the clock of this computer is wrong.
  */
 export function useTimeLeft(left_ms: number, answered_at: number): number {
   const [now, setNow] = useState(() => Date.now())
@@ -20,16 +20,16 @@ export function useTimeLeft(left_ms: number, answered_at: number): number {
 
 export const secondsOf = (left_ms: number): number => Math.ceil(left_ms / 1_000)
 
-/** Calls `onOut` once when the time runs out. */
-export function useOnExpiry(left_ms: number, onOut: () => void): void {
-  const had = useRef(left_ms > 0)
+/** Calls `onExpired` once when the time runs out; never for a quote that had expired before the page opened. */
+export function useOnExpiry(left_ms: number, onExpired: () => void): void {
+  const had_time = useRef(left_ms > 0)
   useEffect(() => {
-    if (left_ms > 0) had.current = true
-    else if (had.current) {
-      had.current = false
-      onOut()
+    if (left_ms > 0) had_time.current = true
+    else if (had_time.current) {
+      had_time.current = false
+      onExpired()
     }
-  }, [left_ms, onOut])
+  }, [left_ms, onExpired])
 }
 
 const POLL_MS = 5_000

@@ -26,6 +26,7 @@ export function TradePage() {
   const page = useCall(
     'console.trades.get',
     { params: { environment, trade_id: id } },
+    // The page lists the deliveries of the trade's events, so a hint about an endpoint makes it stale too.
     { live: ['trade', 'webhook_endpoint'] },
   )
   if (page.data === undefined) return <Opening id={id} list="trades" query={page} />
@@ -97,6 +98,7 @@ function Under({ trade }: { readonly trade: Page['trade'] }) {
   )
 }
 
+/** Delivers the events of the trade to the webhook endpoints once more. */
 function SendAgain({ id }: { readonly id: string }) {
   const { conversions } = useText()
   const environment = useEnvironment()

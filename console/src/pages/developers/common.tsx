@@ -80,8 +80,8 @@ export function useMoment(): (iso: string) => string {
       : listTime(iso, { language })
 }
 
-/** `hooks.lumen.example/trilho`. */
-export const placeOf = (url: string): string => url.replace(/^https?:\/\//i, '').replace(/\/$/, '')
+/** A URL as people read it: `hooks.lumen.example/trilho`. */
+export const shortUrl = (url: string): string => url.replace(/^https?:\/\//i, '').replace(/\/$/, '')
 
 /** Where the pages of an object are, by the prefix of its id. */
 const pageOf: Readonly<Record<string, string>> = {

@@ -13,7 +13,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Crumbs, PageHead, Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { placeOf, usePolling } from './common.tsx'
+import { shortUrl, usePolling } from './common.tsx'
 import { ObjectLink } from './object-link.tsx'
 import { AnswerOf, DeliveryStatus } from './webhook-state.tsx'
 import './developers.css'
@@ -133,7 +133,7 @@ function useColumns(event_id: string): Column<Line>[] {
           params={{ environment, id: endpoint_id }}
           search={{ event: event_id } as never}
         >
-          {placeOf(url)}
+          {shortUrl(url)}
         </Link>
       ),
     },

@@ -5,7 +5,7 @@ import { Status } from '../../ui/status.tsx'
 import { useMoment } from './common.tsx'
 
 export type Webhook = Reply<'console.webhooks.get'>
-export type Line = Reply<'console.deliveries.list'>['data'][number]
+export type DeliveryRow = Reply<'console.deliveries.list'>['data'][number]
 
 export function WebhookState({ of, large = false }: { readonly of: Webhook; readonly large?: boolean }) {
   const { webhooks } = useText().developers
@@ -50,21 +50,21 @@ export function WebhookMeaning({ of }: { readonly of: Webhook }) {
   return <span className="quiet">{said || webhooks.nothing_waits}</span>
 }
 
-const shapes: Readonly<Record<Line['status'], string>> = {
+const shapes: Readonly<Record<DeliveryRow['status'], string>> = {
   pending: 'waiting',
   delivered: 'delivered',
   exhausted: 'exhausted',
   canceled: 'disabled',
 }
 
-export function DeliveryStatus({ of }: { readonly of: Pick<Line, 'status' | 'attempts'> }) {
+export function DeliveryStatus({ of }: { readonly of: Pick<DeliveryRow, 'status' | 'attempts'> }) {
   const { webhooks } = useText().developers
   const word = webhooks.status[of.status]
   const tried = of.status === 'pending' && of.attempts > 0
   return <Status state={shapes[of.status]}>{tried ? `${word}, ${webhooks.tried(of.attempts)}` : word}</Status>
 }
 
-export function AnswerOf({ of }: { readonly of: Pick<Line, 'answer_status' | 'error'> }) {
+export function AnswerOf({ of }: { readonly of: Pick<DeliveryRow, 'answer_status' | 'error'> }) {
   const { webhooks } = useText().developers
   if (of.error !== null)
     return (

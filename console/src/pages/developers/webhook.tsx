@@ -16,13 +16,13 @@ import { Crumbs, Empty, PageHead, Section } from '../../ui/page.tsx'
 import { Glyph } from '../../ui/status.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { CursorPager, eventObjectKinds, placeOf, usePolling } from './common.tsx'
+import { CursorPager, eventObjectKinds, shortUrl, usePolling } from './common.tsx'
 import { DeliveryPanel } from './delivery.tsx'
 import { RedeliverRange, RotateSecret, WebhookForm, type WithSecret } from './webhook-forms.tsx'
 import {
   AnswerOf,
+  type DeliveryRow,
   DeliveryStatus,
-  type Line,
   type Webhook,
   WebhookMeaning,
   WebhookState,
@@ -30,13 +30,14 @@ import {
 import { SecretShown } from './webhooks.tsx'
 import './developers.css'
 
-type Open = 'change' | 'redeliver' | 'rotate' | 'delete' | 'disable'
+/** The dialog that is open. */
+type DialogName = 'change' | 'redeliver' | 'rotate' | 'delete' | 'disable'
 
 export function WebhookPage() {
   const { webhooks } = useText().developers
   const environment = useEnvironment()
   const { id = '' } = useParams({ strict: false }) as { id?: string }
-  const [open, setOpen] = useState<Open>()
+  const [open, setOpen] = useState<DialogName>()
   const [note, setNote] = useState<ReactNode>()
   const params = { environment, endpoint_id: id }
   const one = useCall('console.webhooks.get', { params }, { live: eventObjectKinds })
@@ -58,7 +59,7 @@ export function WebhookPage() {
         ]}
       </Crumbs>
       <PageHead
-        title={webhook ? <span className="breaks">{placeOf(webhook.url)}</span> : webhooks.endpoint}
+        title={webhook ? <span className="breaks">{shortUrl(webhook.url)}</span> : webhooks.endpoint}
         tab={webhooks.one}
         under={
           webhook && (
@@ -88,7 +89,7 @@ export function WebhookPage() {
 
 type ActionsProps = {
   readonly of: Webhook
-  readonly open: (open: Open) => void
+  readonly open: (open: DialogName) => void
   readonly onNote: (note: ReactNode) => void
 }
 
@@ -100,7 +101,8 @@ function Actions({ of, open, onNote }: ActionsProps) {
   const stale = ['console.webhooks.', 'console.deliveries.']
   const test = useAct('console.webhooks.test', {
     stale,
-    onSuccess: ({ event_id }) => onNote(<Tested key={event_id} endpoint_id={of.id} event_id={event_id} />),
+    onSuccess: ({ event_id }) =>
+      onNote(<TestResult key={event_id} endpoint_id={of.id} event_id={event_id} />),
   })
   const change = useAct('console.webhooks.change', { stale })
   if (!may('webhooks.write')) return null
@@ -141,7 +143,7 @@ function Actions({ of, open, onNote }: ActionsProps) {
 }
 
 /** The result of the test event, once known. */
-function Tested(params: { readonly endpoint_id: string; readonly event_id: string }) {
+function TestResult(params: { readonly endpoint_id: string; readonly event_id: string }) {
   const { webhooks } = useText().developers
   const environment = useEnvironment()
   const one = useCall(
@@ -158,7 +160,7 @@ function Tested(params: { readonly endpoint_id: string; readonly event_id: strin
 
 type DialogsProps = {
   readonly of: Webhook
-  readonly open: Open | undefined
+  readonly open: DialogName | undefined
   readonly close: () => void
   readonly onNote: (note: ReactNode) => void
 }
@@ -172,7 +174,7 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
   const remove = useAct('console.webhooks.delete', { stale: ['console.webhooks.list'] })
   const change = useAct('console.webhooks.change', { stale: ['console.webhooks.', 'console.deliveries.'] })
   const params = { environment, endpoint_id: of.id }
-  const place = placeOf(of.url)
+  const url = shortUrl(of.url)
   if (made) return <SecretShown made={made} onDone={() => setMade(undefined)} />
   switch (open) {
     case 'change':
@@ -202,7 +204,7 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
     case 'disable':
       return (
         <Confirm
-          title={webhooks.disable_title(place)}
+          title={webhooks.disable_title(url)}
           verb={webhooks.disable_verb}
           busy={webhooks.disabling}
           follows={webhooks.disable_follows}
@@ -213,11 +215,11 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
     case 'delete':
       return (
         <Confirm
-          title={webhooks.delete_title(place)}
+          title={webhooks.delete_title(url)}
           verb={webhooks.delete_verb}
           busy={webhooks.deleting}
           follows={webhooks.delete_follows}
-          typed={environment === 'production' ? place : undefined}
+          typed={environment === 'production' ? url : undefined}
           onConfirm={async () => {
             await remove.mutateAsync({ params })
             await navigate({ to: '/$environment/developers/webhooks', params: { environment } })
@@ -238,7 +240,7 @@ function Deliveries({ of }: { readonly of: Webhook }) {
     'console.deliveries.list',
     {
       params: { environment, endpoint_id: of.id },
-      query: { cursor: query.after, status: query.status as Line['status'] | undefined },
+      query: { cursor: query.after, status: query.status as DeliveryRow['status'] | undefined },
     },
     { live: eventObjectKinds, keep: true },
   )
@@ -332,7 +334,7 @@ function StatusFilter({ of }: { readonly of: Webhook }) {
   )
 }
 
-function useColumns(): Column<Line>[] {
+function useColumns(): Column<DeliveryRow>[] {
   const { webhooks } = useText().developers
   const { query } = useQueryString()
   return [

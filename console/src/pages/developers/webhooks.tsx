@@ -11,7 +11,7 @@ import { useQueryString } from '../../ui/filters.tsx'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { Secret } from '../../ui/secret.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { CursorPager, placeOf, useAgo, useMoment } from './common.tsx'
+import { CursorPager, shortUrl, useAgo, useMoment } from './common.tsx'
 import { WebhookForm, type WithSecret } from './webhook-forms.tsx'
 import { AnswerOf, DeliveryStatus, type Webhook, WebhookState } from './webhook-state.tsx'
 import './developers.css'
@@ -104,7 +104,7 @@ function useColumns(): Column<Webhook>[] {
       cell: ({ id, url, description }) => (
         <>
           <Link className="plain" to="/$environment/developers/webhooks/$id" params={{ environment, id }}>
-            {placeOf(url)}
+            {shortUrl(url)}
           </Link>
           {description !== undefined && <small>{description}</small>}
         </>

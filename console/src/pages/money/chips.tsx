@@ -10,6 +10,11 @@ import { Chip, FilterSegments, TextChip, useFilters } from '../../ui/filters.tsx
 import { Id } from '../../ui/id.tsx'
 import { Glyph, type Shape } from '../../ui/status.tsx'
 
+/*
+ * The filters above the lists of payouts and transfers. A chip is a button that shows the value of its filter, and opens a form to
+ * set it. The values are query parameters of the page (ui/filters.tsx).
+ */
+
 /** A minimum and a maximum amount of one asset. */
 export function AmountChip({ asset }: { readonly asset: string }) {
   const { money } = useText()
@@ -17,14 +22,14 @@ export function AmountChip({ asset }: { readonly asset: string }) {
   const { values, setAll } = useFilters(['amount_min', 'amount_max'])
   // The URL may hold any text; the service's error explains a malformed one.
   const text = (units: string) => (/^-?\d+$/.test(units) ? amountText(units, asset, { language }) : units)
-  const said = [
+  const bounds = [
     values.amount_min === undefined ? [] : [money.from(text(values.amount_min))],
     values.amount_max === undefined ? [] : [money.under(text(values.amount_max))],
   ].flat()
   return (
     <Chip
       label={money.amount}
-      value={said.length === 0 ? undefined : said.join(', ')}
+      value={bounds.length === 0 ? undefined : bounds.join(', ')}
       onClear={() => setAll({ amount_min: undefined, amount_max: undefined })}
     >
       {(close) => (
@@ -51,11 +56,11 @@ function AskAmount({ asset, onAmounts }: AskAmountProps) {
   const [least, setLeast] = useState('')
   const [most, setMost] = useState('')
   const read = (typed: string) => parseAmount(typed, asset, language)
-  const faultOf = (typed: string) =>
+  const errorOf = (typed: string) =>
     typed === '' ? undefined : amountError(ui, { typed, asset, language, example: '1500' })
-  const low = faultOf(least)
+  const low = errorOf(least)
   const crossed = least !== '' && most !== '' && BigInt(read(least) ?? 0) > BigInt(read(most) ?? 0)
-  const high = faultOf(most) ?? (low === undefined && crossed ? money.amount_order : undefined)
+  const high = errorOf(most) ?? (low === undefined && crossed ? money.amount_order : undefined)
   const wrong = low !== undefined || high !== undefined
   return (
     <form
@@ -78,14 +83,14 @@ function AskAmount({ asset, onAmounts }: AskAmountProps) {
   )
 }
 
-const OF = 'customer_id'
+const CUSTOMER_FILTER = 'customer_id'
 
 /** Filters by a customer, found by name or id. */
 export function CustomerChip() {
   const { money } = useText()
   const environment = useEnvironment()
-  const { values, set } = useFilters([OF])
-  const id = values[OF]
+  const { values, set } = useFilters([CUSTOMER_FILTER])
+  const id = values[CUSTOMER_FILTER]
   const chosen = useCall(
     'console.customers.get',
     { params: { environment, customer_id: id ?? '' } },
@@ -95,13 +100,13 @@ export function CustomerChip() {
     <Chip
       label={money.customer}
       value={id === undefined ? undefined : <bdi>{chosen.data?.customer.name ?? id}</bdi>}
-      onClear={() => set(OF, undefined)}
+      onClear={() => set(CUSTOMER_FILTER, undefined)}
     >
       {(close) => (
         <AskCustomer
           onCustomer={(customer_id) => {
             close()
-            set(OF, customer_id)
+            set(CUSTOMER_FILTER, customer_id)
           }}
         />
       )}
@@ -157,6 +162,7 @@ function AskCustomer({ onCustomer }: { readonly onCustomer: (id: string) => void
 
 type PickChipProps = {
   readonly label: string
+  /** The query parameter. */
   readonly of: string
   readonly options: readonly string[]
   readonly show?: (value: string) => string
@@ -214,11 +220,14 @@ type StateSegmentsProps = {
   readonly all: string
 }
 
-/** All, in progress, done, failed; orders without an answer from the rail have a segment while there are any. */
+/**
+ * The filter by status: all, in progress, done, failed. Orders without an answer from the rail get a segment of their own while
+ * there are any, or while the filter shows them.
+ */
 export function StateSegments({ open, words, done, all }: StateSegmentsProps) {
   const { money } = useText()
   const { values } = useFilters(['status'])
-  const silent = (open?.no_answer ?? 0) > 0 || values.status === 'no_answer'
+  const shows_no_answer = (open?.no_answer ?? 0) > 0 || values.status === 'no_answer'
   const option = (value: string, shape: Shape, word: string | undefined, count = 0) => ({
     value,
     label: (
@@ -235,7 +244,7 @@ export function StateSegments({ open, words, done, all }: StateSegmentsProps) {
       options={[
         { value: '', label: all },
         option('open', 'going', money.on_the_way, open?.count),
-        ...(silent ? [option('no_answer', 'unknown', words.no_answer, open?.no_answer)] : []),
+        ...(shows_no_answer ? [option('no_answer', 'unknown', words.no_answer, open?.no_answer)] : []),
         option(done, 'done', words[done]),
         option('failed', 'failed', words.failed),
       ]}

@@ -7,7 +7,10 @@ import { Icon } from '../../ui/icons.tsx'
 import { Empty, EndMark } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
 
-/** The cursor of a list is in the URL; the cursors of earlier pages are kept while the page is open. */
+/**
+ * The place in a list. The cursor of the shown page is in the URL. A cursor leads only to older rows, so `trail` remembers the
+ * cursors of the pages before it, for the way back; after a reload that way leads to the first page.
+ */
 export function useCursor() {
   const { query, set } = useQueryString()
   const trail = useRef<readonly string[]>([''])
@@ -60,14 +63,14 @@ export function ListPager({ page, cursor, keys = true, children }: ListPagerProp
   )
 }
 
-/** When the person left page one: rows created later are new. */
+/** The time at which the person went from page one to a later page: rows that were created after it are new. */
 export function useLeftTop(first: boolean): string {
   const [left, setLeft] = useState({ first, at: new Date().toISOString() })
   if (left.first !== first) setLeft({ first, at: new Date().toISOString() })
   return left.at
 }
 
-/** The notice about new rows for later pages; on page one the table itself holds new rows back. */
+/** A button on later pages that says how many new rows page one has. On page one `Table` shows such a button itself. */
 export function NewRows({ waiting, onShow }: { readonly waiting: number; readonly onShow: () => void }) {
   const { money, ui } = useText()
   if (waiting === 0) return null

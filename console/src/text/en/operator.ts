@@ -2,15 +2,19 @@ import { plural } from '../plural.ts'
 
 const n = plural('en')
 
-/** The values in the sentence of a proposal: amount, customer or person, and outcome or role. */
-type Told = {
+/** The values in the sentence that says what a proposal does. `paid`: the outcome that a resolution states. */
+type ProposalValues = {
   readonly amount: string
+  /** The name of a customer, partner or person. */
   readonly who: string
   readonly paid: boolean
   readonly role: string
 }
 
-/** Texts of the operator's pages: partners, desk, proposals, proof, treasury. */
+/**
+ * Texts of the operator's pages. The *desk* lists payouts and transfers whose outcome is unknown; a *proof* is one run of the audit.
+ * A function gets the values of its sentence; `n` picks singular or plural, and puts the count in place of `#`.
+ */
 export const operator = {
   overview: {
     title: 'Operator',
@@ -347,7 +351,7 @@ export const operator = {
       reset_password: ({ who }) => `${who} gets a new password, which is shown to the operator who approves.`,
       set_role: ({ who, role }) => `${who} gets the role ${role}.`,
       reset_factor: ({ who }) => `The second factor of ${who} is taken away.`,
-    } as Record<string, (told: Told) => string>,
+    } as Record<string, (values: ProposalValues) => string>,
     reason: 'Why',
     reference: 'Reference',
     customer: 'Customer',
