@@ -2,13 +2,19 @@ import { availableParallelism, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { vi } from 'vitest'
 
-/** Asks again and again until the answer is yes. Fails when a question asked after that time still gets a no. */
+/** How many times longer things take than on a quiet machine: 1 where no process waits for a core. */
+const slowness = () => Math.max(1, loadavg()[0]! / availableParallelism())
+
+/**
+ * Asks again and again until the answer is yes. Fails when a question asked after that time still gets a no. The time is
+ * that of a quiet machine.
+ */
 export async function until(ask: () => Promise<boolean> | boolean, within_ms: number): Promise<void> {
   const started = performance.now()
   for (;;) {
     const waited = performance.now() - started
     if (await ask()) return
-    if (waited > within_ms) throw new Error(`not within ${within_ms} ms`)
+    if (waited > within_ms * slowness()) throw new Error(`not within ${within_ms} ms`)
     await sleep(10)
   }
 }
@@ -18,8 +24,7 @@ export async function until(ask: () => Promise<boolean> | boolean, within_ms: nu
  * seconds are those of a quiet machine: on a busy one everything takes longer, so more room is needed.
  */
 export async function roomInMinute(seconds: number): Promise<void> {
-  const busy = Math.max(1, loadavg()[0]! / availableParallelism())
-  const needed_ms = Math.min(seconds * busy, 50) * 1000
+  const needed_ms = Math.min(seconds * slowness(), 50) * 1000
   const left_ms = 60_000 - (Date.now() % 60_000)
   if (left_ms < needed_ms) await sleep(left_ms + 20)
 }
