@@ -61,7 +61,7 @@ export const operator = {
     empty: 'No partners yet.',
     create: 'New partner',
     creating: 'Creating…',
-    create_title: 'Make a partner?',
+    create_title: 'Create this partner?',
     owner_name: 'Name of its first owner',
     owner_email: 'E-mail of its first owner',
     link_title: 'Invitation of the first owner',
@@ -182,7 +182,7 @@ export const operator = {
   desk: {
     title: 'Desk',
     about:
-      'Payouts and transfers whose outcome the rail has not told. Money stays in transit until it is known.',
+      'Payouts and transfers whose outcome the rail has not reported. Money stays in transit until it is known.',
     open: 'Open',
     resolved: 'Resolved',
     exceptions: 'Exceptions',
@@ -197,7 +197,7 @@ export const operator = {
     no_answer: 'No answer',
     no_outcome: 'No outcome yet',
     waits: 'Waits for a second person',
-    empty: 'Every payment has come to its end.',
+    empty: 'No open payments.',
     empty_about: 'Payments without an outcome after a minute appear here.',
     nothing_said: 'nothing',
     evidence: 'Evidence',

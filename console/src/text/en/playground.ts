@@ -63,7 +63,7 @@ export const playground = {
     '': 'confirmed after 3 seconds',
     '9001': 'ends in 9001: refused before it is broadcast',
     '9002': 'ends in 9002: broadcast, then reverted',
-    '9003': 'ends in 9003: stays processing until told otherwise',
+    '9003': 'ends in 9003: stays processing until you complete or fail it',
     '9004': 'ends in 9004: mined, dropped by a reorganisation, mined again',
   } as Record<string, string>,
 }
