@@ -251,7 +251,7 @@ describe('where no server runs', () => {
     expect(absent.err).not.toContain('secret')
     const migrated = await with_url(database.url, 'migrate', '--json')
     expect(migrated.json.applied).toEqual(
-      expect.arrayContaining(['shared/0001-partners.sql', 'live/0001-keys.sql']),
+      expect.arrayContaining(['shared/0001-baseline.sql', 'live/0001-baseline.sql']),
     )
     const [again, list] = await Promise.all([
       with_url(database.url, 'migrate'),
