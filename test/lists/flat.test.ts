@@ -5,6 +5,7 @@ import { type HandlerParts, handlersOf } from '../../src/doors/api/handlers.ts'
 import { consoleEndpoints } from '../../src/doors/console-api/endpoints.ts'
 import { consoleHandlersOf } from '../../src/doors/console-api/handlers.ts'
 import type { ConsoleParts } from '../../src/doors/console-api/parts.ts'
+import type { World } from '../../src/world.ts'
 import { asAdmin, createDatabase, seatAt } from '../support/database.ts'
 import { noteFact } from '../support/proof.ts'
 import { openDirectAccess } from '../support/service.ts'
@@ -77,7 +78,14 @@ const partsOf = (office: object) =>
 async function blocksOf({ filled, direct, client }: History, name: string, query: Query, whose: Size) {
   const world = direct.worlds.sandbox
   const { db, asked: statements } = recording(world.reads)
-  const office = { log: { pools: { production: empty, sandbox: db, shared: empty } } }
+  const office = {
+    worlds: direct.worlds,
+    shares: {
+      world: ({ environment }: World) => ({ reads: environment === 'sandbox' ? db : empty }),
+      shared: () => ({ db: empty }),
+    },
+    log: { pools: { production: empty, sandbox: db, shared: empty } },
+  }
   const handlers = [...handlersOf({} as HandlerParts), ...consoleHandlersOf(partsOf(office))]
   const { run, endpoint } = handlers.find((each) => each.endpoint.name === name)!
   const partner_id = filled[whose]
