@@ -34,12 +34,15 @@ export function isWholeRelease(folder: Folder, rows: readonly Row[]): boolean {
 }
 
 /**
- * Removes what a database of the previous release has and the baseline does not. No statement of the previous release uses
- * these objects. Its function `log_start` reads `log_times`; migrate.ts replaces all functions before it runs these lines.
+ * What changes in a database of the previous release when it gets the baseline. The dropped objects are used by no statement of
+ * the previous release; only its function `log_start` reads `log_times`, and the functions are replaced first.
  */
-export const DROPPED: Readonly<Record<Folder, readonly string[]>> = {
+export const ADOPTION: Readonly<Record<Folder, readonly string[]>> = {
   shared: [],
   world: [
+    // Positions that builds before time-based ones counted from one. `log_times` translated a time into such a position; without
+    // it a range of times finds these events through the index of late ones.
+    'UPDATE events SET late = true WHERE position < 1000000000000 AND late IS NULL',
     'DROP VIEW IF EXISTS event_positions, fresh_events',
     'DROP TABLE IF EXISTS log_times',
     'ALTER TABLE audit_progress DROP COLUMN IF EXISTS leased_until',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { BASELINE, DROPPED, type Folder, hasReplacedFiles, isReplaced, isWholeRelease } from './baseline.ts'
+import { ADOPTION, BASELINE, type Folder, hasReplacedFiles, isReplaced, isWholeRelease } from './baseline.ts'
 import { sqlState } from './failure.ts'
 import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.ts'
 import { cut } from './heartbeat.ts'
@@ -284,7 +284,7 @@ async function refuseOlder(client: pg.Client, schema: SchemaName): Promise<void>
 
 /**
  * A schema of the previous release has the tables of the baseline. Records the baseline there, in one transaction with the
- * removal of objects that only earlier builds used. Runs after the functions are stated: those of the previous release read
+ * changes of `ADOPTION`. Runs after the functions are stated: those of the previous release read
  * one of the removed tables. The row is marked as additive, so that nodes of the previous release can start again; all its
  * rows stay.
  */
@@ -295,7 +295,7 @@ async function adoptBaseline(client: pg.Client, schema: SchemaName): Promise<voi
   const [baseline] = await readMigrations(folders[schema])
   const adopt = async () => {
     await client.query(`SET LOCAL search_path = ${schema}; ${WAITING}`)
-    for (const sql of DROPPED[folders[schema]]) await client.query(sql)
+    for (const sql of ADOPTION[folders[schema]]) await client.query(sql)
     await client.query(`INSERT INTO ${table} (name, checksum, additive) VALUES ($1, $2, true)`, [
       BASELINE,
       baseline!.checksum,
