@@ -8,7 +8,7 @@ const groups: Readonly<Record<Who, string>> = {
   machine: 'For the person who runs the service',
 }
 
-const MORE =
+const FOOTER =
   'Each takes --output table|json|jsonl, --json, and --help, which shows its options and examples.\n'
 
 /** The list of all commands, one line each. */
@@ -18,15 +18,16 @@ export function help(commands: readonly CliCommand[]): string {
     const own = commands.filter((command) => command.who === who)
     return `${title}:\n${listOf(own, width)}`
   })
-  return `trilho ${version}\n\n${parts.join('\n')}\n${MORE}`
+  return `trilho ${version}\n\n${parts.join('\n')}\n${FOOTER}`
 }
 
-/** The commands that begin with a word, such as `keys`. */
+/** The list of the commands whose name begins with a noun, such as `keys`. */
 export function helpOfNoun(noun: string, commands: readonly CliCommand[]): string {
   const own = commands.filter(({ name }) => name.startsWith(`${noun} `))
-  return `trilho ${noun} …\n\n${listOf(own, widthOf(own))}\n${MORE}`
+  return `trilho ${noun} …\n\n${listOf(own, widthOf(own))}\n${FOOTER}`
 }
 
+/** The `--help` of one command: options, examples, environment variables, and who may run it. */
 export function usageText(command: CliCommand): string {
   const options = Object.entries(optionsOf(command)).map(([name, option]) => ({
     head: optionHead(name, option),
@@ -49,6 +50,7 @@ export function usageText(command: CliCommand): string {
 export const optionHead = (name: string, { value }: { readonly value?: string }): string =>
   `--${name}${value ? ` ${value}` : ''}`
 
+/** A command with its arguments, without options: `customers block CUSTOMER`. */
 export const headOf = ({ name, takes, takes_program }: CliCommand): string =>
   [name, takes, takes_program ? '[-- COMMAND …]' : undefined].filter(Boolean).join(' ')
 

@@ -16,7 +16,7 @@ export type Handlers = Readonly<Record<Environment, readonly Handler[]>>
 /** All endpoints have this prefix, and all paths with it need a key. */
 export const PREFIX = '/v1'
 
-/** One route for each endpoint, on an app that has `PREFIX`. */
+/** Adds a route for each endpoint. `app` is registered with `PREFIX`, so routes are added without it. */
 export function addRoutes(
   app: FastifyInstance,
   options: {
@@ -36,7 +36,7 @@ export function addRoutes(
   }
 }
 
-/** The handler of the environment that the key belongs to. */
+/** Picks the handler of an endpoint by the environment that the key belongs to. Throws at start if a handler is missing. */
 function runnerOf(endpoint: Endpoint, handlers: Handlers): Handler['run'] {
   const find = (environment: Environment) => {
     const handler = handlers[environment].find((each) => each.endpoint === endpoint)
@@ -79,11 +79,11 @@ type Exchange = {
 }
 
 /**
- * The result of the gate is valid for this long. A key may be revoked, and a partner's terms may change, while a slow body
- * arrives or a long poll waits. The result of a read is not sent to a key that was revoked meanwhile; the result of a write
- * is sent in any case.
+ * After this time a request checks its key again, because the key may have been revoked, or the partner's terms changed,
+ * while a slow body arrived or a long poll waited. A read checks once more before its result is sent. A write does not: its
+ * own transaction has checked the key, and the caller must learn the result.
  */
-const JUDGED_FOR_MS = 100
+const ADMISSION_VALID_MS = 100
 
 async function runHandler(
   run: Handler['run'],
@@ -99,12 +99,12 @@ async function runHandler(
   request.answer_by += wait_ms
   const gone = wait_ms > 0 ? goneSignal(request, reply) : NEVER_GONE
   request.running = true
-  const isOld = () => performance.now() - request.admit_began_at > JUDGED_FOR_MS
-  const reads = endpoint.route.startsWith('GET ')
-  const asked = { world, limits, countLookup, request_id, wait_ms, gone, bodyOf, params, query, body }
+  const isAdmissionOld = () => performance.now() - request.admit_began_at > ADMISSION_VALID_MS
+  const is_read = endpoint.route.startsWith('GET ')
+  const call = { world, limits, countLookup, request_id, wait_ms, gone, bodyOf, params, query, body }
   const work = async () => {
-    const answer = await run({ ...asked, actor: isOld() ? await confirm() : actor })
-    if (reads && isOld()) await confirm()
+    const answer = await run({ ...call, actor: isAdmissionOld() ? await confirm() : actor })
+    if (is_read && isAdmissionOld()) await confirm()
     return answer
   }
   return withinDeadline(request, work().finally(leave))

@@ -2,52 +2,59 @@ import { EVENTS_REMOVED_UNTIL } from '../db/event-horizon.ts'
 import type { RangeCheck } from './audit.ts'
 
 /**
- * Checks that a claim and the resource made under it agree, in both directions. A claim may be removed once its name is free
- * again, so an old resource may have none; the name may also have been taken by a later operation.
+ * Checks that each row of `claims` (an idempotency key in use) and the payout, transfer or act made under it agree, in both
+ * directions. An expired claim may be deleted, or its row reused by a later request with the same key; so an old resource may
+ * have no claim, or one that names another resource.
  */
+
+/** How long an idempotency key is taken (contract §7). */
 const VALID = `interval '24 hours'`
 
-/** For the clocks of two servers, when one took over from the other. */
-const MARGIN = `interval '5 minutes'`
+/** Tolerated difference between the clocks of two database servers, after a fail-over. */
+const CLOCK_TOLERANCE = `interval '5 minutes'`
 
 /**
- * A name is taken for 24 hours from its latest claim. The row keeps the time of the first claim, so the latest one is not
- * earlier than that, and not later than now.
+ * SQL: whether `expires_at` is possible. It is 24 hours after the latest claim of the key. `claimed_at` is the time of the first
+ * claim, so the latest claim lies between `claimed_at` and now.
  */
-const inTime = `(c.expires_at >= c.claimed_at + ${VALID} - ${MARGIN} AND c.expires_at <= now() + ${VALID} + ${MARGIN})`
+const hasPossibleExpiry = `(c.expires_at >= c.claimed_at + ${VALID} - ${CLOCK_TOLERANCE} AND c.expires_at <= now() + ${VALID} + ${CLOCK_TOLERANCE})`
 
-/** Checks of resources made under a caller's idempotency key: with api_key_id, idempotency_key, status, created_at. */
+/**
+ * Checks of resources made under a partner's idempotency key. The table has the columns api_key_id, idempotency_key,
+ * customer_id, status and created_at. In the SQL, `r` is a row of the table and `c` its claim.
+ */
 export function onceChecks(options: {
   readonly table: string
   readonly prefix: string
   readonly operation: string
-  /** SQL: whether the outcome of `r` is still open. */
+  /** SQL: whether `r` is not final yet. */
   readonly open: string
   /** Columns whose values the stored response contains. */
   readonly repeats: readonly string[]
   /** States that the stored response may show, besides the current one. */
   readonly statuses: readonly string[]
+  /** `at once`: the claim is inserted with its response. `later`: a claim without a response is correct too. */
   readonly answered: 'at once' | 'later'
 }): RangeCheck[] {
   const { table, prefix, operation, open, repeats, statuses, answered } = options
-  const statesIt = [...statuses.map((status) => `'${status}'`), 'r.status']
+  const showsStatus = [...statuses.map((status) => `'${status}'`), 'r.status']
     .map((status) => `strpos(c.answer, '"status":"' || ${status} || '"') > 0`)
     .join(' OR ')
-  // A stored response equals the data of one of the resource's events, to the byte, unless events may have been removed.
-  const forgotten = `r.created_at <= ${EVENTS_REMOVED_UNTIL}`
-  const repeatsIt = [
+  // A stored response equals the data of one of the resource's events, to the byte, unless the events may have been deleted.
+  const eventsMayBeDeleted = `r.created_at <= ${EVENTS_REMOVED_UNTIL}`
+  const matchesRow = [
     `starts_with(c.answer, '{"id":"' || r.id || '"')`,
     `right(c.answer, 1) = '}'`,
     `strpos(c.answer, '"customer_id":"' || r.customer_id || '"') > 0`,
     ...repeats.map((column) => `strpos(c.answer, '"${column}":"' || r.${column} || '"') > 0`),
-    `(${statesIt})`,
+    `(${showsStatus})`,
     // Only the response of a final state is stored as a reference to an event.
     `(c.answer_body IS NOT NULL OR strpos(c.answer, '"status":"' || r.status || '"') > 0)`,
-    `(c.answer_body IS NULL OR ${forgotten} OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer))`,
+    `(c.answer_body IS NULL OR ${eventsMayBeDeleted} OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer))`,
   ].join(' AND ')
-  const answersIt = `c.answer_status = 201 AND (${repeatsIt} OR c.answer IS NULL AND c.answer_sequence IS NOT NULL AND ${forgotten})`
-  const silent = `(c.answer_status IS NULL AND c.answer_body IS NULL AND c.answer_sequence IS NULL)`
-  const rightlyAnswered = `coalesce(${answersIt}, false)${answered === 'later' ? ` OR ${silent}` : ''}`
+  const isResponse = `c.answer_status = 201 AND (${matchesRow} OR c.answer IS NULL AND c.answer_sequence IS NOT NULL AND ${eventsMayBeDeleted})`
+  const hasNoResponse = `(c.answer_status IS NULL AND c.answer_body IS NULL AND c.answer_sequence IS NULL)`
+  const hasCorrectResponse = `coalesce(${isResponse}, false)${answered === 'later' ? ` OR ${hasNoResponse}` : ''}`
   // The response of a final state is stored in its event.
   const claims = `(SELECT k.scope, k.operation, k.key, k.fingerprint, k.resource_id, k.claimed_at, k.expires_at, k.final, k.answer_status, k.answer_body,
     k.answer_sequence, coalesce(k.answer_body, (SELECT v.data::text FROM events v
@@ -63,9 +70,9 @@ export function onceChecks(options: {
         FROM ${table} r LEFT JOIN ${claims} AS c ON c.scope = r.api_key_id AND c.operation = '${operation}' AND c.key = r.idempotency_key
         WHERE ${within('r.id')} AND CASE
           WHEN c.scope IS NULL THEN ${open} OR r.created_at > now() - ${VALID}
-          WHEN c.resource_id = r.id THEN c.final AND ${open} OR c.expires_at IS DISTINCT FROM r.created_at + ${VALID} OR NOT (${rightlyAnswered})
-          -- Taken by a later one, or by a refusal: it must have been free by then, and that cannot be still to come.
-          ELSE ${open} OR coalesce(c.expires_at < r.created_at + ${VALID} + ${VALID} OR NOT ${inTime}, true)
+          WHEN c.resource_id = r.id THEN c.final AND ${open} OR c.expires_at IS DISTINCT FROM r.created_at + ${VALID} OR NOT (${hasCorrectResponse})
+          -- Another resource, or a refusal, has the key now. It claimed the key after the 24 hours of this row, and not in the future.
+          ELSE ${open} OR coalesce(c.expires_at < r.created_at + ${VALID} + ${VALID} OR NOT ${hasPossibleExpiry}, true)
         END`,
     },
     {
@@ -77,8 +84,8 @@ export function onceChecks(options: {
         FROM claims c LEFT JOIN ${table} r ON r.id = c.resource_id
         WHERE ${within('c.scope', 'c.operation', 'c.key')} AND c.operation = '${operation}' AND NOT CASE
           WHEN c.resource_id IS NULL THEN
-            coalesce(c.final AND c.answer_status = 422 AND starts_with(c.answer_body, '{"error":') AND ${inTime}, false)
-          ELSE coalesce(r.api_key_id = c.scope AND r.idempotency_key = c.key AND ${inTime}, false) END`,
+            coalesce(c.final AND c.answer_status = 422 AND starts_with(c.answer_body, '{"error":') AND ${hasPossibleExpiry}, false)
+          ELSE coalesce(r.api_key_id = c.scope AND r.idempotency_key = c.key AND ${hasPossibleExpiry}, false) END`,
     },
     {
       name: `no two of ${table} were made under one idempotency key within 24 hours`,
@@ -91,8 +98,8 @@ export function onceChecks(options: {
 }
 
 /**
- * A refusal leaves only its claim. So a trigger stores a second record of each refusal, which the service cannot change;
- * until the refusal expires, the two must agree (decision 0029).
+ * A refused request leaves a claim and no resource to compare the claim with. So a trigger stores each refusal a second time,
+ * in `refusals`, which the service cannot change; until the refusal expires, both records must agree (decision 0029).
  */
 export const refusalCheck: RangeCheck = {
   name: 'every refusal whose idempotency key is in force is stored as it was returned',
@@ -108,12 +115,12 @@ export const refusalCheck: RangeCheck = {
       AND (c.resource_id IS NOT NULL OR (c.expires_at, c.digest) IS DISTINCT FROM (f.expires_at, f.digest))`,
 }
 
-/** Checks of operators' acts under a reference, which can be used only once. */
+/** Checks of operators' acts on money. Their idempotency key is the reference, which never expires (`underReference` in once.ts). */
 export function referenceChecks(options: {
   readonly table: string
   readonly prefix: string
   readonly operation: string
-  /** Which rows `r` of the table have a claim; all when absent. */
+  /** SQL: which rows `r` of the table have a claim; all when absent. */
   readonly only?: string
   /** The SQL expressions that the claim's fingerprint is made of. */
   readonly names: readonly string[]

@@ -1,19 +1,20 @@
 import type { Logger } from 'pino'
 
 /**
- * Records how to close each part that was opened, and closes the parts in reverse order, after a stop and after a start that
- * failed half-way.
+ * The opened parts of a node, such as pools, workers and the server, with a function to close each. A stop, and a start that
+ * fails half-way, closes the parts in reverse order.
  */
 export type Closing = {
-  /** These parts are closed together, after all parts that are added later. A slow stop logs the names it waits for. */
+  /** Adds parts by name. They are closed concurrently with each other, after all parts that are added later. */
   add(parts: Readonly<Record<string, () => Promise<unknown>>>): void
+  /** Logs a part that fails to close and goes on. While it waits, logs the names of the parts that are not closed yet. */
   closeAll(): Promise<void>
 }
 
-/** How often a stop logs what it waits for. */
+/** How often a stop logs the parts that it waits for. */
 const REPORT_MS = 2000
 
-export function openClosing(log: Logger, tell_ms = REPORT_MS): Closing {
+export function openClosing(log: Logger, report_ms = REPORT_MS): Closing {
   const steps: Readonly<Record<string, () => Promise<unknown>>>[] = []
   const awaited = new Set<string>()
 
@@ -28,13 +29,13 @@ export function openClosing(log: Logger, tell_ms = REPORT_MS): Closing {
   return {
     add: (parts) => void steps.push(parts),
     async closeAll() {
-      const telling = setInterval(
+      const reporting = setInterval(
         () => log.info({ awaited: [...awaited] }, `stopping: waiting for ${[...awaited].join(', ')}`),
-        tell_ms,
+        report_ms,
       )
       for (const step of steps.splice(0).reverse())
         await Promise.all(Object.entries(step).map(([name, part]) => close(name, part)))
-      clearInterval(telling)
+      clearInterval(reporting)
     },
   }
 }

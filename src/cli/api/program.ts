@@ -2,17 +2,22 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { exitOfStop } from '../exit.ts'
 
-const SLOW_END_MS = 5000
+/** A program that has not exited this long after the signal is killed. */
+const KILL_AFTER_MS = 5000
 
 type Program = {
-  /** Aborted when the program exits by itself. */
+  /** Aborted when the program exits, or cannot be started. */
   readonly ended: AbortSignal
+  /** Call it after `ended`. Throws if the program could not be started. */
   exitCode(): number
   /** Sends the signal to the program if it still runs, and waits for its exit. */
   stop(signal: NodeJS.Signals): Promise<void>
 }
 
-/** Starts the program given after `--`. The command stops the program when it ends, and ends when the program exits. */
+/**
+ * Starts the program that the user gave to `trilho listen` after `--`. `listen` ends when the program exits, and stops the
+ * program when `listen` itself is stopped. Without a program, `ended` is never aborted.
+ */
 export function startProgram([file, ...args]: readonly string[], env: Readonly<NodeJS.ProcessEnv>): Program {
   const ended = new AbortController()
   if (file === undefined) return { ended: ended.signal, exitCode: () => 0, stop: async () => {} }
@@ -29,15 +34,15 @@ export function startProgram([file, ...args]: readonly string[], env: Readonly<N
       if (failure) throw failure
       return child.exitCode ?? exitOfStop(child.signalCode)
     },
-    stop: (signal) => end(child, signal),
+    stop: (signal) => stopChild(child, signal),
   }
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+async function stopChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-  const gone = once(child, 'exit')
+  const exited = once(child, 'exit')
   child.kill(signal)
-  const force = setTimeout(() => child.kill('SIGKILL'), SLOW_END_MS)
-  await gone
+  const force = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
+  await exited
   clearTimeout(force)
 }

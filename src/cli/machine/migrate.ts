@@ -4,6 +4,7 @@ import { reachDatabase, seatsOf } from '../../db/open.ts'
 import type { Input, Output } from '../command.ts'
 
 export async function migrateDatabase({ config }: Input): Promise<Output> {
+  // Other commands refuse a data folder without a database; this one creates the database.
   const database = await reachDatabase(config, { make: true })
   try {
     const seats = await seatsOf(database.url, config)

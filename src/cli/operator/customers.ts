@@ -15,6 +15,7 @@ import {
 import { actFromShell } from './act-output.ts'
 import { actOnMoney, plainText } from './open-orders.ts'
 
+/** `trilho customers credit` and `trilho customers debit`. */
 export async function customersBook(name: 'credit' | 'debit', input: Input, reach: Reach): Promise<Output> {
   const { world, found: customer } = await worldOfCustomer(reach.worlds, argument(input, 0, 'CUSTOMER'))
   const asset = requiredOption(input, 'asset') as Asset
@@ -30,6 +31,7 @@ export async function customersBook(name: 'credit' | 'debit', input: Input, reac
   return actOnMoney(input, reach, { name, environment: world.environment, details })
 }
 
+/** `trilho customers block` and `trilho customers unblock`. */
 export async function customersBlock(
   status: 'blocked' | 'active',
   input: Input,

@@ -12,34 +12,35 @@ import {
   sealedColumns,
 } from './check.ts'
 
-/**
- * Seals everything again under another key, while nodes that know both keys keep running. First the database names the new
- * key, so that nothing more is sealed under the old one; then each value is sealed again separately. After an interruption,
- * a second run finds the rest.
- */
+/** The result of a rotation. */
 export type Rotated = {
   readonly key_id: string
   /** The key that was in force before, if it differs. */
   readonly from_key_id: string | undefined
+  /** The number of values that were sealed under another key before. */
   readonly sealed_again: number
   /** The number of all sealed values; all open under the new key. */
   readonly sealed: number
 }
 
-/** Called in the transaction that names the key, to record who did it. */
+/** Writes the line of the act log, in the transaction that stores the id of the new key. */
 export type NoteRotation = (tx: Db, named: { before: string; after: string }) => Promise<unknown>
 
+/** Passes over all values before the rotation gives up. */
 const PASSES_MAX = 20
 
-/** Advisory lock: exclusive for a rotation, shared for a backup, which must contain a single key. */
+/** Advisory lock: exclusive for a rotation, shared for a backup, so that all values of a backup are sealed under one key. */
 export const ROTATION_LOCK = 7_415_304
-/** Long enough for the connection of a killed process to end. */
-const LEAVING_MS = 5000
+/** How long a rotation waits for the lock: PostgreSQL needs a moment to notice that a killed process is gone. */
+const LOCK_WAIT_MS = 5000
 
-/** One rotation at a time: two could mix up their new keys. When a process is killed, its lock ends with its connection. */
+/**
+ * Runs `work` while no other rotation and no backup runs: two rotations with different new keys would overwrite each other's
+ * values.
+ */
 export async function rotateAlone<T>(shared: Pool, work: () => Promise<T>): Promise<T> {
   const client = await shared.connect()
-  const until = performance.now() + LEAVING_MS
+  const until = performance.now() + LOCK_WAIT_MS
   try {
     for (;;) {
       const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS won', [ROTATION_LOCK])
@@ -51,11 +52,16 @@ export async function rotateAlone<T>(shared: Pool, work: () => Promise<T>): Prom
       await sleep(100)
     }
   } finally {
-    // Not given back to the pool: the lock ends with the connection.
+    // Closes the connection instead of returning it to the pool: this releases the lock.
     client.release(true)
   }
 }
 
+/**
+ * Seals every secret again under the key `key_id`, while nodes that know both keys keep running (decision 0033). First the
+ * row of `shared.sealing` gets the new key id, so that nodes stop sealing under the old key; then each value is sealed again
+ * and written separately. If a rotation is interrupted, a second one seals the remaining values.
+ */
 export async function rotateSecrets(
   reached: Reached & { readonly shared: Pool },
   sealer: Sealer,
@@ -72,7 +78,7 @@ export async function rotateSecrets(
   for (let pass = 0; pass < PASSES_MAX; pass++) {
     const { changed, sealed } = await sealAll(reached, sealer, key_id)
     sealed_again += changed
-    // A value that another process changed between the read and the write is found by the next pass.
+    // Only a pass without changes proves that all values are under the new key: during a pass another process may write a value.
     if (changed === 0)
       return { key_id, from_key_id: before === key_id ? undefined : before, sealed_again, sealed }
   }
@@ -82,7 +88,7 @@ export async function rotateSecrets(
   )
 }
 
-/** One pass over all values. Each is opened, whatever key id its row has. */
+/** One pass over all values. Opens each value to find its key: the key id in the row is only a label. */
 async function sealAll(
   reached: Reached,
   sealer: Sealer,
@@ -95,9 +101,9 @@ async function sealAll(
   }
   for await (const { place, column, row } of everySealed(reached)) {
     sealed++
-    const of = column.of(place, row.id)
-    if (row.key_id === key_id && sealer.openerOf(row.value, of) === key_id) continue
-    const { value } = sealer.seal(sealer.open(row.value, of), of, key_id)
+    const context = column.of(place, row.id)
+    if (row.key_id === key_id && sealer.openerOf(row.value, context) === key_id) continue
+    const { value } = sealer.seal(sealer.open(row.value, context), context, key_id)
     await replaceValue(reached[place], { place, column, row, value, key_id })
     changed++
     crashPoint('after_sealed_again')
@@ -105,12 +111,12 @@ async function sealAll(
   return { changed, sealed }
 }
 
-/** Writes only if the row still has the value that was read. */
+/** Writes the value only if the row still has the value that was read; otherwise the next pass reads the row again. */
 async function replaceValue(
   db: Db,
-  one: { place: StoragePlace; column: SealedColumn; row: SealedRow; value: Buffer; key_id: string },
+  update: { place: StoragePlace; column: SealedColumn; row: SealedRow; value: Buffer; key_id: string },
 ): Promise<void> {
-  const { place, column, row, value, key_id } = one
+  const { place, column, row, value, key_id } = update
   await db.query(
     `UPDATE ${schemaOf(place)}.${column.table} SET ${column.column} = $2, ${column.key_column} = $3
      WHERE id = $1 AND ${column.column} = $4`,

@@ -12,10 +12,10 @@ export const moneyLimitNames = [
 ] as const
 
 export type MoneyLimitName = (typeof moneyLimitNames)[number]
-/** In smallest units, net of fees; null: no limit. */
+/** Limits in smallest units, without fees; null: no limit. */
 export type MoneyLimits = Readonly<Record<MoneyLimitName, bigint | null>>
 
-/** The subject is a partner or a customer. Limits that the change does not name stay. */
+/** Sets limits of a partner or a customer, the subject. Limits that are absent from `change` stay. */
 export async function saveMoneyLimits(
   db: Db,
   subject_id: string,
@@ -40,9 +40,9 @@ export async function moneyLimitsOf(db: Db, subject_id: string): Promise<MoneyLi
   return rows[0]
 }
 
-/** The limits in force for a customer, and what it has used. A sum without a limit is null. */
+/** The limits in force for a customer (its own, otherwise its partner's), and the sums used. A sum without a limit is null. */
 export type MoneyLimitUsage = MoneyLimits & {
-  /** The customer. */
+  /** The id of the customer. */
   readonly id: string
   readonly is_night: boolean
   readonly day_ends_at: Date
@@ -57,13 +57,14 @@ export type MoneyLimitUsage = MoneyLimits & {
 
 const SAO_PAULO = `'America/Sao_Paulo'`
 
+/** SQL: the sum of the customer's orders in a window. Failed orders do not count. */
 const used = (table: 'payouts' | 'transfers', amount: string, window: 'day' | 'night', where = '') =>
   `(SELECT coalesce(sum(${amount}), 0) FROM ${table} WHERE customer_id = subject.id AND status <> 'failed'
       AND created_at >= ${window}_starts_at AND created_at < ${window}_ends_at${where})`
 
 /**
- * No row for a customer without limits. A day is a calendar day of São Paulo. A night lasts from 20:00 to 06:00 and counts as one
- * over midnight: it is the last ten hours of a day that begins at 06:00.
+ * Selects a `MoneyLimitUsage` for each customer that has limits; `now` is SQL. A day is a calendar day in São Paulo. A night
+ * lasts from 20:00 to 06:00 and does not end at midnight: it is the last ten hours of a day that begins at 06:00.
  */
 export const usageSql = (now: string) => `
   WITH moment AS MATERIALIZED (SELECT ${now} AT TIME ZONE ${SAO_PAULO} AS local),
@@ -90,13 +91,13 @@ export const usageSql = (now: string) => `
   FROM subject CROSS JOIN windows`
 
 /**
- * Read while the customer's account is locked: all earlier orders have committed, so the sums are complete. The time of the order
- * is read a moment later, and decides whether the order belongs to the night: the row has the sum of the current night, or of
- * the next one. If the day ends in between, the sum of the ended day is used, which is the larger one.
+ * A command reads this row while it holds the lock on the customer's account: all earlier orders have committed, so the sums are
+ * complete. The command reads its own time a moment later. If the night begins in between, the row has the sum of that night
+ * already. If the day ends in between, the sum of the ended day is used, which is the larger one, so no limit is exceeded.
  */
 export const usageRows = rowSource<MoneyLimitUsage>('money limits', usageSql('clock_timestamp()'))
 
-/** For display: by day the use of the night is zero. */
+/** For display. By day `payout_night_used` is null: the row has the sum of the next night, in which no order was made yet. */
 export async function moneyLimitUsageOf(db: Db, customer_id: string): Promise<MoneyLimitUsage | undefined> {
   const { rows } = await db.query<MoneyLimitUsage>({
     name: 'money limits of a customer',

@@ -27,8 +27,9 @@ import { feeOf } from './fees.ts'
 import { insertTransfers, selectTransfer, type Transfer, transferById } from './store.ts'
 
 /**
- * On-chain transfers (interface §4.2). Accepting moves the gross amount from the balance into transit, in the transaction that
- * claims the idempotency key. The worker (worker.ts) does the rest: signs once, broadcasts, and confirms or returns.
+ * The order of an on-chain transfer (interface §4.2). Accepting the order moves the amount and the fee from the balance into
+ * transit, in the transaction that claims the idempotency key. Then worker.ts signs the transfer once and broadcasts it; when
+ * the transfer is confirmed or has failed, the money leaves transit: to the outside, or back to the customer.
  */
 export type TransferOrder = Pick<
   Transfer,
@@ -40,7 +41,7 @@ export const findTransfer = (world: World, { partner_id }: AnyoneOfPartner, id: 
 
 export const TRANSFER_OPERATION = 'onchain.transfer'
 
-/** Refuses a network that does not carry the asset, and an address that cannot be paid there. */
+/** Returns the network. Refuses a network that does not carry the asset, and an address that cannot be paid there. */
 export function readDestination(
   { require_address_checksum: require_checksum }: World,
   asset: 'USDT' | 'BTC',
@@ -66,7 +67,7 @@ const addressForms = {
   bitcoin: 'an address is one of mainnet that begins with bc1, 1 or 3, with a right checksum.',
 } as const
 
-/** Asks the rail before anything is locked. The fee is then fixed for the transfer. */
+/** Asks the rail. Call it before the command: nothing is locked while the rail answers, and the transfer keeps this fee. */
 async function currentFee(world: World, network: Network): Promise<bigint> {
   return feeOf(network, await world.chain.feeInputs(network))
 }
@@ -121,6 +122,7 @@ async function prepareTransfer(
   return acceptTransfer(world, actor, { ...request, fee: await currentFee(world, network) })
 }
 
+/** The command that accepts a transfer: claims the idempotency key, debits the customer, and writes the row and its event. */
 export function acceptTransfer(
   world: World,
   actor: PartnerActor,
@@ -139,7 +141,7 @@ export function acceptTransfer(
       once(held, claim, bodyOf, () => {
         activeCustomer(held, { partner_id, id: customer_id })
         if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
-        const keeps = spendHeld(held, limited(order))
+        const keeps = spendHeld(held, limitedOrderOf(order))
         assertCovered(held.account(account)!, gross) // interface §4.2, rule 1
         const transfer: Transfer = {
           ...order,
@@ -192,5 +194,5 @@ export function acceptTransfer(
 }
 
 /** Money limits count the amount without the fee. */
-const limited = ({ customer_id, asset, amount_net }: TransferOrder) =>
+const limitedOrderOf = ({ customer_id, asset, amount_net }: TransferOrder) =>
   ({ kind: 'transfer', customer_id, asset, units: amount_net }) as const

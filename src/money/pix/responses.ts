@@ -11,7 +11,11 @@ export type PayoutWatch = { readonly settled: Promise<Settled>; stop(): void }
 
 type Fixed = { readonly response: StoredResponse } | { readonly left_ms: number }
 
-/** After the wait, stores the payout's state as the response to every repeat of the request. Before that, returns the time left. */
+/**
+ * Decides the response to the create call of a payout, and to every repeat of the call, once `pix_wait_ms` have passed: the
+ * payout's state at that moment. Before that, returns the stored response if there is one, otherwise how much of the wait is
+ * left.
+ */
 export function fixResponse(world: World, payout: Payout): Command<Fixed> {
   return {
     partner_id: payout.partner_id,
@@ -23,9 +27,10 @@ export function fixResponse(world: World, payout: Payout): Command<Fixed> {
       const left_ms = row.created_at.getTime() + world.pix_wait_ms - held.now.getTime()
       if (left_ms > 0) return { result: { left_ms } }
       const response = responseWith(row)
-      // A final state is not stored: it never changes. Nor is a state if the idempotency key belongs to another payout by now.
-      const kept = record && !isFinalPayout(row) ? { record: { ...record, response } } : {}
-      return { ...kept, result: { response } }
+      // The response of a final payout is its last event, so nothing is stored (decision 0008). Nor is anything stored if the
+      // idempotency key belongs to another payout by now.
+      const stored = record && !isFinalPayout(row) ? { record: { ...record, response } } : {}
+      return { ...stored, result: { response } }
     },
   }
 }
@@ -44,30 +49,30 @@ export async function responseUnder(
 const POLL_MS = 100
 
 /**
- * Waits for the end of a payout, as long as its create call may wait, and returns the response that every repeat of the request
- * gets. Polling finds an end that another node recorded. The database decides how much time is left: this machine's clock
- * gives the first estimate, and a wrong one costs one more query.
+ * Waits until the payout is final, at most until `pix_wait_ms` after its creation, and returns the response that every repeat
+ * of the request gets. The polling finds a final state or a response that another node stored. The database's clock decides
+ * when the wait is over; this node's clock only estimates it, and a wrong estimate costs one more query.
  */
 export async function awaitResponse(
   world: World,
   payout: Payout,
   watch: PayoutWatch,
 ): Promise<StoredResponse> {
-  const guess = payout.created_at.getTime() + world.pix_wait_ms - world.clock.now()
-  let ends = performance.now() + Math.min(guess, world.pix_wait_ms)
+  const estimated_ms = payout.created_at.getTime() + world.pix_wait_ms - world.clock.now()
+  let wait_ends_at = performance.now() + Math.min(estimated_ms, world.pix_wait_ms)
   let settled: Promise<Settled | undefined> | undefined = watch.settled
   try {
     for (;;) {
-      const left = ends - performance.now()
-      const poll = sleep(Math.max(1, Math.min(left, POLL_MS)))
-      const ended: Settled | undefined = await (settled ? Promise.race([settled, poll]) : poll)
-      if (ended?.response) return ended.response
-      // Settled without a stored response: `fixResponse` makes one when the wait is over.
-      if (ended) settled = undefined
-      if (ends <= performance.now()) {
+      const left_ms = wait_ends_at - performance.now()
+      const poll = sleep(Math.max(1, Math.min(left_ms, POLL_MS)))
+      const outcome: Settled | undefined = await (settled ? Promise.race([settled, poll]) : poll)
+      if (outcome?.response) return outcome.response
+      // No response is stored yet: `fixResponse` decides the response when the wait is over.
+      if (outcome) settled = undefined
+      if (wait_ends_at <= performance.now()) {
         const fixed = await world.commit(fixResponse(world, payout))
-        if ('response' in fixed) return asKept(world, payout, fixed.response)
-        ends = performance.now() + fixed.left_ms
+        if ('response' in fixed) return withStoredBody(world, payout, fixed.response)
+        wait_ends_at = performance.now() + fixed.left_ms
       } else {
         const hasResponse = (record: IdempotencyRecord | undefined) =>
           record?.response && record.resource_id === payout.id
@@ -82,8 +87,11 @@ export async function awaitResponse(
   }
 }
 
-/** The stored body of a final state is that of its event, which another version may have rendered differently. */
-async function asKept(world: World, payout: Payout, fixed: StoredResponse): Promise<StoredResponse> {
+/**
+ * Repeats of the request get the body that the event of the final state stores. A node of another version may have rendered
+ * that event, so the first caller gets the stored body too, not one rendered here.
+ */
+async function withStoredBody(world: World, payout: Payout, fixed: StoredResponse): Promise<StoredResponse> {
   if (fixed.sequence === undefined) return fixed
   const record = await world.commit(recall(payout.partner_id, claimOfPayout(payout)))
   return (record?.resource_id === payout.id && record.response) || fixed

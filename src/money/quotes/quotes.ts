@@ -24,7 +24,7 @@ import {
 import { freshPrice, lastPrice } from './prices.ts'
 import { insertQuotes, type Quote, quoteById, quoteList } from './store.ts'
 
-/** Interface §8: how long a quote holds, to the millisecond, by the database's clock. */
+/** How long a quote can be executed, by the database's clock (interface §8). */
 const VALID_MS = 30_000
 
 type QuoteOrder = {
@@ -43,7 +43,7 @@ type QuoteOrder = {
 export const findQuote = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Quote> =>
   findOwned('quote', { id, partner_id }, () => quoteById(world.db, id))
 
-/** The order as the caller sends it. */
+/** A request for a quote, before `pair` and `side` are derived from its assets. */
 export type QuoteRequest = Omit<QuoteOrder, 'pair' | 'side'>
 
 export async function createQuote(world: World, actor: PartnerActor, request: QuoteRequest): Promise<Quote> {
@@ -69,7 +69,7 @@ function checkRequest({ quoting }: World, request: QuoteRequest): QuoteOrder {
   return { ...request, pair, side }
 }
 
-/** Only quotes of the last VALID_MS can be pending: older ones have expired or were executed. */
+/** For the status `pending` reads only the quotes of the last VALID_MS: older quotes have expired or were executed. */
 export function listQuotes(world: World, filter: NewestFilter, now: Date): Promise<Newest<Quote>> {
   const oldest = new Date(now.getTime() - VALID_MS)
   const pending = filter.filters.status === 'pending'
@@ -77,7 +77,10 @@ export function listQuotes(world: World, filter: NewestFilter, now: Date): Promi
   return selectNewest<Quote>(world.db, quoteList(now), { ...filter, after })
 }
 
-/** Moves and reserves nothing. A ledger command all the same, so that clock, key and customer are judged in one place. */
+/**
+ * Fixes the price and the amounts of a quote. A quote moves and reserves no money. It is a ledger command so that the API key,
+ * the customer and the age of the price are checked in the transaction that stores the quote, by the database's clock.
+ */
 export function lockQuote(
   world: World,
   actor: PartnerActor,
@@ -109,6 +112,7 @@ export function lockQuote(
       })
       const { from_amount, to_amount, partner_fee, service_fee } = conversion
       const converted = from_amount - partner_fee - service_fee
+      // For the treasury's valuation only. A quote without BRL needs the price of USDT, which may be old.
       const worth_brl = worthInBrl(
         { from: from_asset, to: to_asset, converted, to_amount },
         pair === 'BTC/USDT' ? lastPrice('USDT/BRL', prices) : price,

@@ -6,19 +6,22 @@ import type { Pool } from '../../db/pool.ts'
 import { insertExchanges, type RailExchange } from './store.ts'
 
 /**
- * Records the exchanges between workers and rails, in batches and in the background. Nothing waits for it: exchanges beyond the
- * memory limit, and those that the database does not accept at once, are left out and counted.
+ * Writes the calls of workers to rails, and the answers, into the table `steps`, in batches and in the background. No worker
+ * waits for a write: exchanges beyond WAITING_MAX, and batches whose insert fails, are dropped and counted by `onLost`.
  */
 export type StepRecorder = {
-  /** Begins an exchange. Call the returned function with the rail's answer. */
-  begin(object_id: string, did: RailExchange['did']): (heard: AnswerSummary) => void
+  /** Call it before the call to the rail, and the returned function with the rail's answer. */
+  begin(object_id: string, did: RailExchange['did']): (answer: AnswerSummary) => void
+  /** Writes what is waiting. */
   stop(): Promise<void>
 }
 
 export type AnswerSummary = Pick<RailExchange, 'heard' | 'said'>
 
+/** How long a batch waits for more exchanges. */
 const GATHER_MS = 250
 const BATCH_MAX = 1000
+/** Exchanges that may wait in memory. */
 const WAITING_MAX = 10_000
 
 const gather = (stopping: AbortSignal) => sleep(GATHER_MS, undefined, { signal: stopping })
@@ -34,7 +37,10 @@ export function openStepRecorder(
       await insertExchanges(world.db, batch)
     } catch (error) {
       onLost?.(batch.length)
-      log.debug({ err: error, steps: batch.length }, 'steps not written down')
+      log.debug(
+        { err: error, steps: batch.length },
+        'steps: a batch was not written; the console will not show these calls to rails',
+      )
     }
   }
 
@@ -42,12 +48,12 @@ export function openStepRecorder(
   return {
     begin(object_id, did) {
       const at = now()
-      return (heard) =>
-        void batching.add({ object_id, did, at, ...heard, last_at: now() }).catch(() => onLost?.(1))
+      return (answer) =>
+        void batching.add({ object_id, did, at, ...answer, last_at: now() }).catch(() => onLost?.(1))
     },
     stop: batching.stop,
   }
 }
 
-/** For callers without a console. */
+/** Records nothing. The default of the workers, for tests that need no steps. */
 export const noSteps: StepRecorder = { begin: () => () => {}, stop: async () => {} }

@@ -39,20 +39,21 @@ export const payoutRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     return redeliverObject(parts, { world, actor }, id)
   }),
 
+  // Sandbox only, like the next one: the user decides the outcome that the simulated rail would report.
   answer(contract.completePayoutInConsole, async ({ world, actor, params }) => {
     const entry = { action: 'complete_payout', object_id: params.payout_id, before: null, after: null }
-    const end = (here: typeof world) => completePayout(here, actor, params.payout_id)
-    return renderPayout(await actWithMoney(parts.office, actor, world, end, entry))
+    const complete = (here: typeof world) => completePayout(here, actor, params.payout_id)
+    return renderPayout(await actWithMoney(parts.office, actor, world, complete, entry))
   }),
 
   answer(contract.failPayoutInConsole, async ({ world, actor, params }) => {
     const entry = { action: 'fail_payout', object_id: params.payout_id, before: null, after: null }
-    const end = (here: typeof world) => failPayout(here, actor, params.payout_id)
-    return renderPayout(await actWithMoney(parts.office, actor, world, end, entry))
+    const fail = (here: typeof world) => failPayout(here, actor, params.payout_id)
+    return renderPayout(await actWithMoney(parts.office, actor, world, fail, entry))
   }),
 ]
 
-/** The request body, rebuilt from the payout's row. Documents stay masked. */
+/** The body of the request that created the payout, rebuilt from the payout's row. The document is masked. */
 function requestOf({ customer_id, amount, counterparty, description, idempotency_key }: Payout) {
   const { document, name, ...to } = counterparty
   return {

@@ -3,13 +3,14 @@ import { AssetName, Fields, Id, Timestamp } from '../../../http/schema.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
 import { ActedObject, AmountOf, inWorld, Maybe, Sum } from './shared-schemas.ts'
 
+/** Endpoints about the service itself, not about one partner: the overview for operators, the treasury, and the rails. */
 const base = '/console/api/operator/{environment}' as const
 
 const RailState = T.Object({
-  rail: T.String({ description: 'pix, or the network' }),
+  rail: T.String({ description: 'pix, or the name of a network' }),
   simulated: T.Boolean(),
-  configured: T.Boolean({ description: 'Whether anything can be sent' }),
-  message: Maybe(T.String({ description: 'Why not' })),
+  configured: T.Boolean({ description: 'Whether the rail accepts payouts or transfers' }),
+  message: Maybe(T.String({ description: 'Why the rail accepts none; null when it does' })),
   pending: T.Integer(),
   processing: T.Integer(),
   oldest_seconds: T.Number(),
@@ -18,16 +19,16 @@ const RailState = T.Object({
 
 const PriceState = T.Object({
   pair: T.String(),
-  price: T.String({ description: 'In decimals' }),
+  price: T.String({ description: 'As a decimal number' }),
   at: Timestamp,
   source: T.String(),
-  fresh: T.Boolean({ description: 'Young enough to quote from' }),
+  fresh: T.Boolean({ description: 'Recent enough for a quote' }),
 })
 
 export const getOperatorOverview = consoleEndpoint({
   name: 'console.operator.overview.get',
   route: `GET ${base}/overview`,
-  summary: 'What needs somebody of the operator',
+  summary: 'Counts of what waits for an operator, and the state of audit and rails',
   permit: 'operator.read',
   params: T.Object(inWorld),
   reply: {
@@ -35,12 +36,12 @@ export const getOperatorOverview = consoleEndpoint({
     schema: T.Object({
       desk: T.Object({
         open: T.Integer(),
-        waiting: T.Integer({ description: 'Of them, with an open proposal' }),
+        waiting: T.Integer({ description: 'How many of the open items have an open proposal' }),
         oldest_at: Maybe(Timestamp),
       }),
       proposals: T.Object({
         open: T.Integer(),
-        for_me: T.Integer({ description: 'Of them, proposed by somebody else' }),
+        for_me: T.Integer({ description: 'How many of the open proposals another operator made' }),
       }),
       exceptions: T.Array(
         T.Object({ rail: T.String(), kind: T.String(), count: T.Integer(), oldest_seconds: T.Number() }),
@@ -61,13 +62,13 @@ export const getOperatorOverview = consoleEndpoint({
 export const getTreasury = consoleEndpoint({
   name: 'console.operator.treasury.get',
   route: `GET ${base}/treasury`,
-  summary: 'What the house holds by its conversions, what that is worth, and what it owes partners',
+  summary: 'The positions of the treasury and their value, and the fees owed to partners',
   permit: 'operator.read',
   params: T.Object(inWorld),
   reply: {
     status: 200,
     schema: T.Object({
-      limited: T.Boolean({ description: 'Whether limits are in force here' }),
+      limited: T.Boolean({ description: 'Whether the limits of the treasury apply in this environment' }),
       positions: T.Array(
         T.Object({
           asset: AssetName,
@@ -93,7 +94,10 @@ export const getTreasury = consoleEndpoint({
           fees: Sum,
           charged: Sum,
         }),
-        { description: 'Of the newest transfers: what customers paid for them, and what the networks took' },
+        {
+          description:
+            'Sums over the newest transfers: fees that customers paid, and fees that the network charged',
+        },
       ),
       payouts: T.Array(
         T.Object({
@@ -118,7 +122,8 @@ const Bound = Maybe(
 export const limitTreasury = consoleEndpoint({
   name: 'console.operator.treasury.limit',
   route: `PATCH ${base}/treasury/{asset}`,
-  summary: 'Say how far the treasury may go in an asset; a trade beyond it fails and moves nothing',
+  summary:
+    'Set the lowest and highest position of the treasury in an asset; a trade beyond a limit fails and moves nothing',
   permit: 'operator.rule',
   params: T.Object({ ...inWorld, asset: AssetName }),
   body: Fields({ lowest: T.Optional(Bound), highest: T.Optional(Bound) }, { minProperties: 1 }),
@@ -128,7 +133,7 @@ export const limitTreasury = consoleEndpoint({
 export const getRails = consoleEndpoint({
   name: 'console.operator.rails.get',
   route: `GET ${base}/rails`,
-  summary: 'How the rails, the workers and the prices are doing',
+  summary: 'The state of the rails, the prices, the queues, the audit and this node',
   permit: 'operator.read',
   params: T.Object(inWorld),
   reply: {

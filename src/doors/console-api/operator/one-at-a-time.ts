@@ -1,16 +1,19 @@
 import { refuse } from '../../../core/errors.ts'
 
-/** Runs work that reads a whole log once at a time on a node. Concurrent calls are refused. */
-export function oneAtATime<Asked, Result>(
-  work: (asked: Asked) => Promise<Result>,
+/**
+ * Lets one call of `work` run at a time on this node, and refuses a second call with the message `busy`. For work that reads
+ * a whole log, such as verifying the act log.
+ */
+export function oneAtATime<Input, Result>(
+  work: (input: Input) => Promise<Result>,
   busy: string,
-): (asked: Asked) => Promise<Result> {
+): (input: Input) => Promise<Result> {
   let running = false
-  return async (asked) => {
+  return async (input) => {
     if (running) return refuse('not_possible', { message: busy })
     running = true
     try {
-      return await work(asked)
+      return await work(input)
     } finally {
       running = false
     }

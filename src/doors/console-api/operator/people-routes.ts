@@ -47,11 +47,11 @@ export const peopleOfOperatorRoutes = ({ office }: ConsoleParts): ConsoleHandler
   }),
 ]
 
-/** Shown once, to the operator who performed the act. */
+/** The new password, if the act was performed at once. If it was proposed, the operator who approves gets the password. */
 const passwordOf = (acted: { done: { password: string } } | object) =>
   'done' in acted ? { password: acted.done.password } : {}
 
 async function emailOf({ db }: Shared, id: string): Promise<string> {
-  const user = (await selectUsers(db)).find((one) => one.id === id)
+  const user = (await selectUsers(db)).find((each) => each.id === id)
   return user?.email ?? refuse('object_not_found', { message: 'There is no such person.' })
 }

@@ -4,6 +4,7 @@ import { AssetName, Timestamp } from '../../../http/schema.ts'
 import type { Noted } from '../../../records/acts/line.ts'
 import { logPlaces } from '../../../records/acts/line.ts'
 
+/** The environment in the path of an operator endpoint. */
 export const inWorld = { environment: T.Enum(['production', 'sandbox']) }
 
 export const Maybe = <S extends Parameters<typeof T.Union>[0][number]>(schema: S) =>
@@ -16,25 +17,29 @@ export const AmountOf = T.Object({ asset: AssetName, amount: Sum })
 
 export const PlaceName = T.Enum([...logPlaces])
 
+/** A line of the act log, and the place of its log: production, sandbox or shared. */
 export const LineRef = T.Object({
   place: PlaceName,
   seq: T.String(),
-  hash: T.String({ description: 'Noted down elsewhere, it proves later that the line is still there' }),
+  hash: T.String({ description: 'Keep a copy elsewhere: it proves later that the line is still in the log' }),
 })
 
-/** The result of an act. */
+/** The result of an operator's act: performed, or proposed to another operator. */
 export const ActedObject = T.Object({
   outcome: T.Enum(['done', 'proposed'], {
     description: 'proposed: another operator has to approve it, nothing has happened yet',
   }),
-  id: Maybe(T.String({ description: 'What was made or changed' })),
+  id: Maybe(T.String({ description: 'Id of the object that was created or changed' })),
   proposal_id: Maybe(T.String()),
   expires_at: Maybe(Timestamp),
   line: Maybe(LineRef),
-  link: T.Optional(T.String({ description: 'To choose a password with; in this answer alone' })),
-  password: T.Optional(T.String({ description: 'In this answer alone' })),
+  link: T.Optional(T.String({ description: 'Link to choose a password, shown only in this response' })),
+  password: T.Optional(T.String({ description: 'Shown only in this response' })),
   activation_code: T.Optional(
-    T.String({ description: 'In this answer alone. Whoever approves sees the other half, the password' }),
+    T.String({
+      description:
+        'Shown only in this response. The first sign-in needs this code and the password, which only the operator who approves sees',
+    }),
   ),
 })
 
@@ -64,7 +69,7 @@ export function renderActed(acted: Acted<unknown>): ActedReply {
   }
 }
 
-/** Database fields as text, which a page shows unchanged. */
+/** The fields of a row as text, for a page that shows them unchanged. Empty fields are left out. */
 export const factsOf = (row: Readonly<Record<string, unknown>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(row)
