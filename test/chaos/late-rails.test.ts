@@ -229,8 +229,11 @@ describe('an answer of a chain that comes when another node has brought the tran
 /** Counts the moments that a step comes by, and lets somebody in at one of them. */
 function openMoments(at: number, act: () => Promise<void>) {
   let passed = 0
+  let acting = Promise.resolve()
   const pass = async () => {
-    if (++passed === at) await act()
+    if (++passed !== at) return
+    acting = act()
+    await acting
   }
   const around = async <T>(call: () => Promise<T>): Promise<T> => {
     await pass()
@@ -241,6 +244,8 @@ function openMoments(at: number, act: () => Promise<void>) {
   return {
     around,
     reached: () => passed >= at,
+    /** The act may last longer than the step, which gives up a rail's call at its deadline. */
+    acted: () => acting,
     /** Every commit of a world is two moments: just before and just after. */
     watched: (world: World<'sandbox'>): World<'sandbox'> => ({
       ...world,
@@ -322,6 +327,7 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
           const taken = await due<Payout>('payouts', payout.id, lease_ms)
           await attempt(() => lookAfter(taken))
         } else await attempt(() => moments.around(() => send(payout, since + LEASE_MS)))
+        await moments.acted()
         await operator.afterwards()
 
         // What is still open is looked after, until it has its end.
@@ -387,6 +393,7 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
           const taken: Transfer | undefined = await due<Transfer>('transfers', id, lease_ms)
           if (taken) await carry(taken)
         }
+        await moments.acted()
         await operator.afterwards()
 
         const steps = transferSteps(worlds.swift, silent)
