@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, openApi, type Reply } from '../../../test/support/api.ts'
 import { startNode } from '../../../test/support/node.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
-import { until } from '../../../test/support/wait.ts'
+import { eventually, until } from '../../../test/support/wait.ts'
 import { errorDetails } from '../../http/error-details.ts'
 import type { Service } from '../../node/serve.ts'
 import { revokeKey } from '../../parties/keys/keys.ts'
@@ -121,10 +121,13 @@ describe('a call that waits', () => {
   })
 
   test('includes events that follow at once', async () => {
-    const { api } = await settledPartner()
-    const { reply } = await waiting(api, 'wait=30&limit=100')
-    await Promise.all(Array.from({ length: 20 }, () => sample(api)))
-    expect(idsOf(await reply).length).toBeGreaterThan(1)
+    // On a busy machine the first event may come alone: then the others do not follow at once.
+    await eventually(async () => {
+      const { api } = await settledPartner()
+      const { reply } = await waiting(api, 'wait=30&limit=100')
+      await Promise.all(Array.from({ length: 20 }, () => sample(api)))
+      expect(idsOf(await reply).length).toBeGreaterThan(1)
+    })
   })
 
   test('counts as one request', async () => {
