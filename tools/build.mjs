@@ -19,7 +19,19 @@ const steps = [
 ]
 
 const OUTPUTS = ['sdk/dist', 'dist/cli', 'dist/console', 'dist/docs']
-const INPUTS = ['src', 'console', 'sdk', 'site', 'docs', 'examples', 'tools', 'CHANGELOG.md', 'openapi.json']
+const INPUTS = [
+  'src',
+  'console',
+  'sdk',
+  'cli',
+  'packages',
+  'site',
+  'docs',
+  'examples',
+  'tools',
+  'CHANGELOG.md',
+  'openapi.json',
+]
 const CONFIGURATION = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
 const isInput = (name) =>
   !['node_modules', 'dist', 'screenshots'].includes(name) && !/\.test\.tsx?$/.test(name)

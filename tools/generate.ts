@@ -11,6 +11,7 @@ import { renderCliPage } from './cli-page.ts'
 import { buildCollection } from './collection.ts'
 import { renderConsoleTypes } from './console-types.ts'
 import { renderHttpFile } from './http-file.ts'
+import { renderPixKeyRules } from './pix-key-rules.ts'
 import { buildPostman } from './postman.ts'
 import { type Document, renderSdk } from './sdk.ts'
 import { fillTables } from './tables.ts'
@@ -19,6 +20,8 @@ import { fillTables } from './tables.ts'
 type Generated = { readonly path: string; readonly content: string }
 
 const locate = (path: string) => new URL(`../${path}`, import.meta.url)
+
+const readSource = (path: string) => readFileSync(locate(path), 'utf8')
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
 
@@ -36,13 +39,14 @@ const files: readonly Generated[] = [
   },
   { path: 'sdk/src/generated/types.ts', content: sdk.types },
   { path: 'sdk/src/generated/operations.ts', content: sdk.operations },
+  { path: 'sdk/src/generated/pix-key.ts', content: renderPixKeyRules(readSource) },
   {
     path: 'console/src/api/types.ts',
     content: renderConsoleTypes(buildConsoleDocument(consoleEndpoints, version)),
   },
   { path: '.env.example', content: renderEnvExample() },
   { path: 'docs/cli.md', content: renderCliPage(commands) },
-  { path: 'ARCHITECTURE.md', content: fillTables(readFileSync(locate('ARCHITECTURE.md'), 'utf8')) },
+  { path: 'ARCHITECTURE.md', content: fillTables(readSource('ARCHITECTURE.md')) },
 ]
 
 function isStale({ path, content }: Generated): boolean {

@@ -9,7 +9,7 @@ import { publint } from 'publint'
 import { rolldown } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { someCpf, startTestService } from '../../test/support/service.ts'
-import { packSdk } from '../../tools/pack-sdk.ts'
+import { packSdk } from '../../tools/packages.ts'
 import { installSdk } from './support/install.ts'
 
 let folder: string

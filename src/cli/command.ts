@@ -45,6 +45,10 @@ export type CliOption = {
 
 export type Input = {
   readonly io: Io
+  /** The table that this command is a row of. */
+  readonly commands: readonly CliCommand[]
+  /** The address of the server that runs on this machine's data folder, if there is one. */
+  readonly findLocalServer: () => Promise<string | undefined>
   /** The settings of the service, read on first access: commands with an API key do not need them. */
   readonly config: Config
   readonly format: Format

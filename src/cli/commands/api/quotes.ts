@@ -1,15 +1,13 @@
-import { assetNames } from '../../../core/money.ts'
 import type { CliCommand } from '../../command.ts'
-import { customer, yes } from './options.ts'
+import { ASSETS, customer, yes } from './options.ts'
 import { filter, reading } from './reading.ts'
 
 const load = () => import('../../api/quotes.ts')
-const asset = assetNames.join('|')
 
 const pair = {
   customer: filter('ID', 'Of this customer'),
-  from: filter(asset, 'From'),
-  to: filter(asset, 'To'),
+  from: filter(ASSETS, 'From'),
+  to: filter(ASSETS, 'To'),
 }
 
 export const quoteCommands: CliCommand[] = [
@@ -25,12 +23,12 @@ export const quoteCommands: CliCommand[] = [
     who: 'key',
     options: {
       customer,
-      from: { type: 'string', value: asset, about: 'The asset to sell', required: true },
-      to: { type: 'string', value: asset, about: 'The asset to buy', required: true },
+      from: { type: 'string', value: ASSETS, about: 'The asset to sell', required: true },
+      to: { type: 'string', value: ASSETS, about: 'The asset to buy', required: true },
       amount: { type: 'string', value: '100.00', about: 'How much; in --amount-asset', required: true },
       'amount-asset': {
         type: 'string',
-        value: asset,
+        value: ASSETS,
         about: 'The asset of --amount; that of --from when absent',
       },
       'amount-type': {
