@@ -39,11 +39,12 @@ export function packSdk(): Buffer {
   const modules = readdirSync(join(root, 'sdk/src'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
     .flatMap((path) =>
-      ['', 'cjs/'].flatMap((folder) =>
-        ['.js', '.d.ts'].map((ending) => `dist/${folder}${path.replace(/\.ts$/, ending)}`),
-      ),
+      ['.js', '.d.ts', '.cjs', '.d.cts'].map((ending) => {
+        const folder = ending.endsWith('cjs') || ending.endsWith('cts') ? 'dist/cjs' : 'dist'
+        return `${folder}/${path.replace(/\.ts$/, ending)}`
+      }),
     )
-  const own = ['package.json', 'README.md', 'CHANGELOG.md', ...modules, 'dist/cjs/package.json'].toSorted()
+  const own = ['package.json', 'README.md', 'CHANGELOG.md', ...modules].toSorted()
   return packTarball([...own.map((name) => entry(name, `sdk/${name}`)), entry('LICENSE', 'LICENSE')])
 }
 

@@ -7,7 +7,7 @@ import './link-sdk.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** The last file that a compilation writes. */
-const LAST = 'sdk/dist/cjs/package.json'
+const LAST = 'sdk/dist/cjs/index.cjs'
 
 /**
  * Compiles the SDK where its sources are newer than sdk/dist, as ES modules and, in dist/cjs, for CommonJS. The service, its
@@ -16,23 +16,23 @@ const LAST = 'sdk/dist/cjs/package.json'
 export function compileSdk() {
   const settings = ['sdk/package.json', 'sdk/tsconfig.json', 'sdk/tsconfig.cjs.json', 'tools/sdk-dist.mjs']
   if (changedAt(LAST) > newest('sdk/src', ...settings)) return
-  rmSync(join(root, LAST), { force: true })
+  rmSync(join(root, 'sdk/dist/cjs'), { recursive: true, force: true })
   for (const project of ['sdk', 'sdk/tsconfig.cjs.json'])
     execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], {
       cwd: root,
       stdio: 'inherit',
     })
-  writeFileSync(join(root, LAST), `${JSON.stringify(cjsManifest(), null, 2)}\n`)
+  const modules = readdirSync(join(root, 'sdk/dist/cjs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(js|d\.ts)$/.test(name))
+    .sort((name) => (name === 'index.js' ? 1 : -1))
+  for (const name of modules) nameAsCommonJs(join(root, 'sdk/dist/cjs', name))
 }
 
-/** Says that the files beside it are CommonJS, and which of them `#crypto` is. */
-function cjsManifest() {
-  const { imports } = JSON.parse(readFileSync(join(root, 'sdk/package.json'), 'utf8'))
-  const beside = Object.entries(imports['#crypto']).map(([condition, path]) => [
-    condition,
-    path.replace('./dist/', './'),
-  ])
-  return { type: 'commonjs', imports: { '#crypto': Object.fromEntries(beside) } }
+/** In a package of ES modules a file is CommonJS by its ending. tsc cannot write .cjs from .ts, so the files are renamed. */
+function nameAsCommonJs(path) {
+  const text = readFileSync(path, 'utf8').replaceAll(/(["'])(\.\.?\/[^"']+)\.js\1/g, '$1$2.cjs$1')
+  writeFileSync(path.replace(/\.js$/, '.cjs').replace(/\.d\.ts$/, '.d.cts'), text)
+  rmSync(path)
 }
 
 function changedAt(path) {

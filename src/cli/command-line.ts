@@ -109,6 +109,6 @@ function say(io: Io, text: string): Promise<number> {
 }
 
 function printError(io: Io, argv: readonly string[], output: ErrorOutput): number {
-  io.stderr.write(renderErrorOutput(output, formatAsked(argv) !== 'table'))
+  io.stderr.write(renderErrorOutput(output, ['json', 'jsonl'].includes(formatAsked(argv))))
   return output.exit
 }

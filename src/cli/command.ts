@@ -3,6 +3,7 @@ import { type Environment, environments } from '../core/environment.ts'
 import type { Config } from '../node/config.ts'
 import type { Shared } from '../parties/partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
+import type { Row } from './csv.ts'
 import type { Io } from './io.ts'
 
 /**
@@ -25,6 +26,8 @@ export type CliCommand = {
   readonly alone?: true
   /** Takes a program to start after `--`. */
   readonly takes_program?: true
+  /** Prints a list, also as CSV. */
+  readonly lists?: true
 } & (
   | { readonly run: (input: Input) => Promise<Output> }
   /** Needs the database: that of the running server, or the embedded one, started for this command. */
@@ -68,13 +71,21 @@ export type Reach = {
   readonly office: Office
 }
 
-/** `json` is printed with --json, `text` for people. A command that prints while it runs returns only its exit code. */
+/**
+ * `json` is printed with --json, `text` for people, `rows` as CSV. A command that prints while it runs returns only its exit
+ * code.
+ */
 export type Output =
-  | { readonly json: unknown; readonly text: string; readonly exit_code?: number }
-  | { readonly exit_code: number; readonly json?: never; readonly text?: never }
+  | {
+      readonly json: unknown
+      readonly text: string
+      readonly rows?: readonly Row[]
+      readonly exit_code?: number
+    }
+  | { readonly exit_code: number; readonly json?: never; readonly text?: never; readonly rows?: never }
   | undefined
 
-export type Format = 'table' | 'json' | 'jsonl'
+export type Format = 'table' | 'json' | 'jsonl' | 'csv'
 
 /** The command line is malformed: the message is shown with the usage of the command. */
 export class UsageError extends Error {}
@@ -133,8 +144,15 @@ export function usage(message: string): never {
 const cellOf = (value: unknown): string =>
   value instanceof Date ? value.toISOString() : String(value ?? '-')
 
+/** The output of a command that prints a list. */
+export const listed = (json: unknown, rows: readonly Row[]): NonNullable<Output> => ({
+  json,
+  text: table(rows),
+  rows,
+})
+
 /** A text table with aligned columns. */
-export function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
+export function table(rows: readonly Row[]): string {
   if (rows.length === 0) return '(none)\n'
   const names = Object.keys(rows[0]!)
   const cells = [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))]

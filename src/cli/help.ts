@@ -9,7 +9,7 @@ const groups: Readonly<Record<Who, string>> = {
 }
 
 const FOOTER =
-  'Each takes --output table|json|jsonl, --json, and --help, which shows its options and examples.\n'
+  'Each takes --output table|json|jsonl (a list also csv), --json, and --help, which shows its options and examples.\n'
 
 /** The list of all commands, one line each. */
 export function help(commands: readonly CliCommand[]): string {

@@ -83,5 +83,8 @@ export async function addressHere({ findLocalServer }: Input, key: string): Prom
 function checked(url: string): string {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     usage(`${url} is not the address of a service: it looks like https://pay.example.com.`)
-  return url.replace(/\/+$/, '')
+  const address = url.replace(/\/+$/, '')
+  if (address.endsWith('/v1'))
+    usage(`${url} is the address of the API’s paths. Leave /v1 away: ${address.slice(0, -'/v1'.length)}`)
+  return address
 }

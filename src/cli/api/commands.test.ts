@@ -70,6 +70,14 @@ describe('customers and payouts', () => {
     expect((await trilho('payouts list')).out).toMatch(
       new RegExp(`${first.json.id} +completed +10\\.50 BRL +cus_`),
     )
+    for (const all of ['', ' --all']) {
+      const csv = (await trilho(`payouts list --idempotency-key ${key} --output csv${all}`)).out
+      expect(csv).toMatch(
+        new RegExp(
+          `^id,status,amount,amount_asset,customer,created_at\\n${first.json.id},completed,10\\.50,BRL,cus_\\w+,\\S+Z\\n$`,
+        ),
+      )
+    }
   })
 
   test('with a live key a script needs --yes and a person is asked; nothing is sent before', async () => {

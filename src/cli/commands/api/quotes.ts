@@ -64,6 +64,7 @@ export const quoteCommands: CliCommand[] = [
     name: 'prices list',
     about: 'Show the market’s prices as they are known now',
     who: 'key',
+    lists: true,
     examples: ['trilho prices list'],
     run: async (input) => (await load()).pricesList(input),
   },
@@ -72,6 +73,7 @@ export const quoteCommands: CliCommand[] = [
     takes: 'USDT/BRL|BTC/USDT PRICE',
     about: 'Set a price in the sandbox, for your own quotes',
     who: 'key',
+    lists: true,
     options: {
       'age-seconds': { type: 'string', value: 'N', about: 'Age of the price in seconds; 0 when absent' },
     },

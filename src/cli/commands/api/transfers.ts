@@ -45,6 +45,7 @@ export const transferCommands: CliCommand[] = [
     name: 'transfers fees',
     about: 'Show what a transfer costs on each network now',
     who: 'key',
+    lists: true,
     examples: ['trilho transfers fees'],
     run: async (input) => (await load()).transfersFees(input),
   },
