@@ -7,7 +7,7 @@ import { buildOpenApi } from '../src/doors/reference/openapi.ts'
 import { eventSamples } from '../src/doors/sandbox/samples.ts'
 import { renderEnvExample } from '../src/node/config.ts'
 import { version } from '../src/node/version.ts'
-import { renderCliPage } from './cli-page.ts'
+import { renderOperatorCliPage, renderPartnerCliPage } from './cli-page.ts'
 import { buildCollection } from './collection.ts'
 import { renderConsoleTypes } from './console-types.ts'
 import { renderHttpFile } from './http-file.ts'
@@ -45,7 +45,8 @@ const files: readonly Generated[] = [
     content: renderConsoleTypes(buildConsoleDocument(consoleEndpoints, version)),
   },
   { path: '.env.example', content: renderEnvExample() },
-  { path: 'docs/cli.md', content: renderCliPage(commands) },
+  { path: 'docs/cli.md', content: renderPartnerCliPage(commands, version) },
+  { path: 'docs/operate/cli.md', content: renderOperatorCliPage(commands) },
   { path: 'ARCHITECTURE.md', content: fillTables(readSource('ARCHITECTURE.md')) },
 ]
 

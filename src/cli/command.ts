@@ -7,8 +7,9 @@ import type { Row } from './csv.ts'
 import type { Io } from './io.ts'
 
 /**
- * A command of `trilho`, declared as data. The parser, the help, shell completion and docs/cli.md are derived from it. The code
- * of a command is imported when the command runs, so that the table loads fast.
+ * A command of `trilho`, declared as data. The parser, the help, shell completion and the pages docs/cli.md and
+ * docs/operate/cli.md are derived from it. The code of a command is imported when the command runs, so that the table loads
+ * fast.
  */
 export type CliCommand = {
   /** As typed: "keys create". */

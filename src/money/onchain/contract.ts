@@ -134,7 +134,7 @@ export const createTransfer = endpoint({
     idempotency_key: IdempotencyKey,
   }),
   reply: { status: 201, schema: TransferObject },
-  dry_run: DryRun({}),
+  dry_run: DryRun('OnchainTransferDryRun', {}),
   errors: [
     'invalid_amount',
     'unsupported_network',
