@@ -30,6 +30,20 @@ const openapi = buildOpenApi({ endpoints, events: eventSamples(endpoints), publi
 const collection = buildCollection(openapi)
 const sdk = renderSdk(openapi as unknown as Document)
 
+/** Documents that tell partners which package to install. */
+const naming = [
+  'README.md',
+  'docs/quickstart.md',
+  'docs/pt/quickstart.md',
+  'docs/sdk.md',
+  'sdk/README.md',
+  'cli/README.md',
+  'examples/README.md',
+]
+
+const withVersion = (text: string) =>
+  text.replaceAll(/\b(trilho-(?:sdk|cli)-)\d+\.\d+\.\d+(?=\.tgz)/g, `$1${version}`)
+
 const files: readonly Generated[] = [
   { path: 'openapi.json', content: json(openapi) },
   { path: 'docs/trilho.http', content: renderHttpFile(collection, url) },
@@ -47,6 +61,7 @@ const files: readonly Generated[] = [
   { path: '.env.example', content: renderEnvExample() },
   { path: 'docs/cli.md', content: renderPartnerCliPage(commands, version) },
   { path: 'docs/operate/cli.md', content: renderOperatorCliPage(commands) },
+  ...naming.map((path) => ({ path, content: withVersion(readSource(path)) })),
   { path: 'ARCHITECTURE.md', content: fillTables(readSource('ARCHITECTURE.md')) },
 ]
 
