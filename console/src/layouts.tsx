@@ -26,6 +26,7 @@ async function signedIn(href: string): Promise<SignedIn> {
   throw redirect({ to: '/sign-in', search: { next: href } })
 }
 
+const isOfPerson = (path: string) => path === '/me' || path === '/notifications'
 const isOperators = (path: string) => path.startsWith('/operator')
 
 /** The layout of all pages that need a session. */
@@ -36,7 +37,7 @@ export const shellRoute = createRoute({
     const { partner } = await signedIn(location.href)
     const operators = isOperators(location.pathname)
     if (partner !== null && operators) throw notFound()
-    if (partner === null && !operators && location.pathname !== '/me')
+    if (partner === null && !operators && !isOfPerson(location.pathname))
       throw redirect({ to: '/operator/$environment', params: { environment: 'production' } })
   },
   component: Shell,

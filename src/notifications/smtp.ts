@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net'
+import { connect, type LookupFunction, type Socket } from 'node:net'
 import { createTransport } from 'nodemailer'
 import { isLoopback } from '../http/ip.ts'
 import { isMailbox, type Sender } from './address.ts'
@@ -43,6 +43,8 @@ type MailerOptions = {
   readonly tls: 'verify' | 'off'
   /** Certificates to trust instead of those of Node. */
   readonly ca?: string
+  /** Instead of the resolver of the machine. */
+  readonly lookup?: LookupFunction | undefined
   /** For one mail, from the connection to the last answer. */
   readonly deadline_ms?: number
 }
@@ -55,7 +57,7 @@ const isThisMachine = (host: string): boolean =>
 
 /** Opens a connection per mail. No database connection is held meanwhile. */
 export function openMailer(options: MailerOptions): Mailer {
-  const { server, from, tls, ca, deadline_ms = SMTP_DEADLINE_MS } = options
+  const { server, from, tls, ca, lookup, deadline_ms = SMTP_DEADLINE_MS } = options
   const { host, port, secure, user, password } = server
   const plain = !secure && (tls === 'off' || isThisMachine(host))
   return {
@@ -77,7 +79,7 @@ export function openMailer(options: MailerOptions): Mailer {
         disableFileAccess: true,
         disableUrlAccess: true,
         // Without an own socket nothing could end a server that sends a byte now and then.
-        getSocket: (_, callback) => openSocket({ host, port }, ended, callback),
+        getSocket: (_, callback) => openSocket({ host, port, lookup }, ended, callback),
       })
       try {
         await transport.sendMail({
@@ -103,11 +105,11 @@ export function openMailer(options: MailerOptions): Mailer {
 type SocketCallback = (error: Error | null, socket?: { connection: Socket }) => void
 
 function openSocket(
-  { host, port }: Pick<SmtpServer, 'host' | 'port'>,
+  { host, port, lookup }: Pick<SmtpServer, 'host' | 'port'> & Pick<MailerOptions, 'lookup'>,
   ended: AbortSignal,
   callback: SocketCallback,
 ): void {
-  const socket = connect({ host, port })
+  const socket = connect({ host, port, ...(lookup ? { lookup } : {}) })
   const cut = () => socket.destroy(new Error('the deadline is over'))
   if (ended.aborted) cut()
   ended.addEventListener('abort', cut)

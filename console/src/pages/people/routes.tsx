@@ -34,6 +34,11 @@ export const peopleRoutes = [
   }),
   createRoute({
     getParentRoute: () => shellRoute,
+    path: 'notifications',
+    component: lazyPage(() => import('./notifications.tsx'), 'NotificationsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shellRoute,
     path: 'team',
     component: lazyPage(() => import('./team.tsx'), 'TeamPage'),
   }),
