@@ -184,9 +184,12 @@ async function followExceptions(db: Db, world: World, parts: CollectorParts): Pr
     )
     await tellNew(db, parts, facts)
     after = { opened_at: last.opened_at, id: last.id }
-    const reached = BigInt(last.opened_at.getTime())
+    if (found.length === EXCEPTIONS) continue
+    // Nothing older can appear any more: the next run need not read these again.
+    const is_over = last.opened_at.getTime() + LOOK_BACK_MS < Number(now)
+    const reached = BigInt(last.opened_at.getTime() + (is_over ? LOOK_BACK_MS + 1 : 0))
     if (reached > position) await savePosition(db, source, reached)
-    if (found.length < EXCEPTIONS) return
+    return
   }
 }
 

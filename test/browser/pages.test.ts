@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browse, everything, looks, type VisitOptions, widths } from '../support/browser.ts'
 import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console-stage.ts'
+import { asAdmin } from '../support/database.ts'
 import { noteFact } from '../support/proof.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
@@ -12,11 +13,31 @@ let stage: ConsoleStage
 beforeAll(async () => {
   service = await startTestService(stageEnv)
   stage = await setConsoleStage(service)
+  await setNotifications()
 })
 afterAll(async () => {
   await stage.stop()
   await service.stop()
 })
+
+/** One of each kind, of which the newest are unread. */
+async function setNotifications(): Promise<void> {
+  const rows = [
+    ['sign_in', '', '', 1, { id: 'ses_1', note: '203.0.113.7' }],
+    ['webhook_failing', 'sandbox', '', 12, { id: stage.ids.failing }],
+    ['key_created', 'sandbox', '', 2, { id: stage.ids.key, note: '4f2a' }],
+    ['limit_near', 'production', 'payout_day', 3, { id: stage.ids.customer }],
+  ] as const
+  await asAdmin(
+    service.database.url,
+    rows.map(
+      ([kind, place, topic, count, sample], i) =>
+        `INSERT INTO shared.notifications (id, user_id, kind, place, topic, count, samples, first_at, last_at, read_at)
+         VALUES ('ntf_${i}', '${stage.people.owner.user.id}', '${kind}', '${place}', '${topic}', ${count}, '${JSON.stringify([sample])}',
+           now() - interval '${i} hours', now() - interval '${i} hours', ${i > 1 ? 'now()' : 'NULL'})`,
+    ),
+  )
+}
 
 type Who = 'nobody' | 'owner' | 'operator'
 type PageOf = { readonly name: string; readonly who: Who; readonly path: () => string }
@@ -59,6 +80,7 @@ const pages: readonly PageOf[] = [
   page('owner', 'audit', () => '/team/audit'),
   page('owner', 'account', () => '/account'),
   page('owner', 'me', () => '/me'),
+  page('owner', 'notifications', () => '/notifications'),
   page('operator', 'operator', () => '/operator/sandbox'),
   page('operator', 'operator-partners', () => '/operator/sandbox/partners'),
   page('operator', 'operator-partner', () => `/operator/sandbox/partners/${stage.partner_id}`),

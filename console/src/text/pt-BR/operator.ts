@@ -492,7 +492,7 @@ export const operator: typeof En = {
     mail_failed: 'Última falha',
     mail_reason: 'Motivo',
     mail_waiting: 'E-mails que esperam',
-    mail_given_up: 'Desistências em 7 dias',
+    mail_given_up: 'Abandonados em 7 dias',
     never: 'nunca',
   },
   audit: {
