@@ -9,7 +9,7 @@ import { isolated } from '../../format/id.ts'
 import type { Texts } from '../../text/en/en.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { Details } from '../../ui/details.tsx'
+import { Details, metadataRows } from '../../ui/details.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Id } from '../../ui/id.tsx'
@@ -168,6 +168,7 @@ export function ConversionDetails({ of, page, rows }: DetailsProps) {
               ([name, value]) =>
                 [name, isTime(value) ? <Time key={name} at={value.at} as="detail" /> : value] as const,
             ),
+            ...metadataRows(of.metadata),
             [conversions.request_id, request.id !== null && <Id key="request" id={request.id} />],
             [
               conversions.key,
