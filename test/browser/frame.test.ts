@@ -32,7 +32,7 @@ for (const { theme, place: name, width } of looks)
   test(`the frame, ${theme}, ${name}: open to everybody, nothing beside the window`, () =>
     as(owner, { theme, width }, async ({ visit, axe, fits, screenshot, page }) => {
       await visit('/sandbox/nowhere')
-      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor()
       await fits()
       await axe()
       await screenshot(`shell-${theme}-${name}`)
@@ -60,7 +60,7 @@ test('the environment is in the address; a list is the same list in the other on
       'Payouts',
     )
     await visit('/elsewhere')
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   }))
 
 test('without a session one signs in and comes back', () =>
@@ -159,7 +159,7 @@ test('the operator has a frame of their own; to partners’ people it does not e
   })
   await as(owner, {}, async ({ visit, page }) => {
     await visit('/operator/production')
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     expect(await page.getByRole('link', { name: 'Ledger proof' }).count()).toBe(0)
   })
 })
@@ -200,6 +200,6 @@ for (const width of [320, 720])
   test(`the frame fits a window of ${width}`, () =>
     as(owner, { width }, async ({ visit, fits, page }) => {
       await visit('/sandbox/nowhere')
-      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor()
       await fits()
     }))

@@ -26,8 +26,8 @@ test('the desk says that a second broadcast is the same transaction', () => {
   expect(titles(deskSteps(evidenceOf('transfer'), words, 'en'))).toEqual([
     'Accepted',
     'Sent',
-    'Asked',
-    'No node of the network knows it',
+    'Queried',
+    'Unknown to every node of the network',
     'Sent again, the same bytes',
     'Still unknown',
   ])
@@ -39,7 +39,7 @@ test('the page of a transfer says so too', () => {
   expect(titles(trackSteps(lost, about, en.money))).toEqual([
     'Broadcast on polygon',
     'Queried, still unknown',
-    'No node of the network knows it',
+    'Unknown to every node of the network',
     'Sent again, the same bytes',
     'Next: the outcome',
   ])
