@@ -25,7 +25,7 @@ test('no text is empty', () => {
 
 test('no Portuguese text is the English one', () => {
   const english = new Map(leaves(en).map(({ path, text }) => [path, text]))
-  const words = (text: string) => text.replaceAll(/`[^`]*`|\$\{[^}]*\}/g, ' ').match(/\p{L}{2,}/gu) ?? []
+  const words = (text: string) => text.replaceAll(/`[^`]*`|\$\{[^}]*\}/g, ' ').match(/[\p{L}-]{2,}/gu) ?? []
   const same = leaves(ptBR).filter(({ path, text }) => english.get(path) === text && words(text).length > 1)
   expect(same).toEqual([])
 })

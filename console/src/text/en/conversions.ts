@@ -49,7 +49,6 @@ export const conversions = {
     age: (age: string, source: string) => `${age} old, ${source}`,
     too_old: 'Too old to quote from',
     none: 'No price is known: quotes are rejected with `price_unavailable`.',
-    sources: { fixed: 'fixed', set: 'set by you' } as Record<string, string>,
     set: 'Set a price',
     set_title: 'Set a sandbox price?',
     set_about:

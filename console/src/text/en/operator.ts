@@ -229,7 +229,6 @@ export const operator = {
       unknown_text: 'The rail did not report the outcome.',
       asked: (times: number) => n(times, { one: 'Queried', other: 'Queried # times' }),
       answered: 'The rail answered',
-      said: (text: string) => `\`${text}\``,
       still: 'Still unknown',
       still_text: 'The rail is queried until the outcome is known. Nothing is paid twice.',
       ended: 'Finished',

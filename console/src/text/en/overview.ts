@@ -106,7 +106,7 @@ export const overview = {
   },
   limits: {
     title: 'Limits and usage',
-    tier: { standard: 'Standard tier', growth: 'Growth tier', enterprise: 'Enterprise tier' },
+    tier: (name: string) => `${name} tier`,
     minute: 'this minute',
     day: 'today',
     of: (limit: string) => `of ${limit}`,

@@ -92,6 +92,25 @@ export const ui = {
     not_signed_in: 'Your session has ended, and you are not signed in.',
     object_not_found: 'Not found in this environment.',
   } as Readonly<Record<string, string>>,
+  /** Texts by `details.reason`, which names what a code alone does not say. English has the API's own message. */
+  reasons: {} as Readonly<Record<string, string>>,
+  /** What a rail said, by the first word of its answer; a code may follow. */
+  said: {
+    absent: 'unknown to the rail',
+    accepted: 'accepted',
+    confirmed: 'confirmed',
+    failed: 'failed',
+    later: 'to be signed later',
+    refused: 'rejected',
+    settled: 'settled',
+    signed: 'signed',
+    waiting: 'waiting',
+  } as Readonly<Record<string, string>>,
+  tiers: { standard: 'Standard', growth: 'Growth', enterprise: 'Enterprise' } as Readonly<
+    Record<string, string>
+  >,
+  /** Where a price comes from. */
+  sources: { fixed: 'fixed', set: 'set by you' } as Readonly<Record<string, string>>,
   /** Errors of a typed amount. */
   amount_wrong: {
     zero: 'The amount must be more than zero.',

@@ -50,7 +50,6 @@ export const conversions: typeof En = {
     age: (age, source) => `há ${age}, ${source}`,
     too_old: 'Velho demais para cotar',
     none: 'Nenhum preço disponível: cotações são recusadas com `price_unavailable`.',
-    sources: { fixed: 'fixo', set: 'definido por você' },
     set: 'Definir um preço',
     set_title: 'Definir um preço do sandbox?',
     set_about:

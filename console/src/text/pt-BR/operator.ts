@@ -217,7 +217,6 @@ export const operator: typeof En = {
       unknown_text: 'O trilho não informou o resultado.',
       asked: (times) => n(times, { one: 'Consultado', other: 'Consultado # vezes' }),
       answered: 'O trilho respondeu',
-      said: (text) => `\`${text}\``,
       still: 'Ainda desconhecido',
       still_text: 'O trilho é consultado até o resultado ser conhecido. Nada é pago duas vezes.',
       ended: 'Finalizado',

@@ -106,7 +106,7 @@ export const overview: typeof En = {
   },
   limits: {
     title: 'Limites e uso',
-    tier: { standard: 'Nível padrão', growth: 'Nível crescimento', enterprise: 'Nível corporativo' },
+    tier: (name) => `Nível ${name}`,
     minute: 'neste minuto',
     day: 'hoje',
     of: (limit) => `de ${limit}`,

@@ -115,10 +115,60 @@ export const ui: typeof En = {
     amount_too_large: 'O valor é grande demais: nenhum valor e nenhum saldo pode ter mais de 18 dígitos.',
     rate_limit_exceeded: 'Tentativas demais em pouco tempo.',
     internal_error: 'Algo deu errado do nosso lado. Se continuar, informe o id da chamada.',
+    not_possible: 'A situação atual não permite esta mudança.',
+    idempotency_conflict:
+      'Já existe uma chamada diferente com esta chave de idempotência ou referência. Use outra.',
+    invalid_amount: 'Escreva um valor acima de zero, com no máximo as casas decimais do ativo.',
+    limit_exceeded: 'O valor ultrapassa um limite do cliente. Nada foi movido.',
+    too_many_redeliveries: 'Reenvios demais em andamento. Espere um pouco e tente de novo.',
+    too_many_webhook_endpoints: 'O número máximo de endpoints de webhook foi atingido. Exclua um antes.',
     rail_unavailable: 'A rede não pode ser alcançada agora.',
     price_unavailable: 'Não há preço agora. Tente de novo em instantes.',
     service_unavailable: 'O serviço não pode responder agora. Tente de novo em instantes.',
   },
+  reasons: {
+    id_of_another_payout:
+      'Outro pagamento tem este id end-to-end na rede Pix. Confira de qual pagamento se trata.',
+    never_accepted:
+      'Este pagamento não precisa da declaração sobre a aceitação: a rede nunca o aceitou, ou ele foi pago. Retire a declaração.',
+    was_accepted:
+      'A rede aceitou este pagamento, que pode ter sido pago. Pergunte ao banco por escrito. Se o dinheiro precisa voltar, declare que a rede o tinha aceitado e use a resposta do banco como comprovação.',
+    may_be_sent_now:
+      'Este pagamento pode estar sendo enviado à rede neste momento. Tente de novo em alguns minutos e confira com a rede se ele chegou.',
+    was_paid: 'A rede informa que este pagamento foi pago. O serviço lança isso sozinho em um minuto.',
+    was_not_paid: 'A rede informa que recusou este pagamento. O serviço lança isso sozinho em um minuto.',
+    may_still_be_paid: 'A rede aceitou este pagamento e ainda pode pagá-lo.',
+    signed_since: 'A transferência foi assinada depois da proposta. Recuse a proposta e confira de novo.',
+    never_signed: 'A transferência nunca foi assinada, portanto não pode ter sido confirmada.',
+    not_confirmed:
+      'Pelo que se sabe aqui, a transferência não está confirmada. O dinheiro segue em trânsito. Compare o hash com o explorador da rede.',
+    may_still_be_mined:
+      'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou substituída. O dinheiro segue em trânsito.',
+    reversed_before: 'Este depósito já foi estornado.',
+    not_in_the_log:
+      'Esta proposta não confere com o registro de auditoria: foi criada ou alterada por fora do serviço.',
+    withdraw_instead: 'A proposta é sua: em vez de recusá-la, cancele-a.',
+    proposal_of_another: 'Só quem fez uma proposta pode cancelá-la; outro operador a recusa.',
+    two_operators_needed: 'Em produção um operador propõe e outro aprova, e ainda não há dois.',
+    proposer_lost_role:
+      'Quem fez esta proposta não é mais um operador que possa decidir isto. Proponha de novo.',
+    first_must_be_admin: 'O primeiro operador precisa ser administrador.',
+    proof_running: 'Uma prova já está em andamento neste nó. Espere o fim dela.',
+    running_already: 'Isto já está em andamento neste nó. Espere o fim.',
+  },
+  said: {
+    absent: 'desconhecido pelo trilho',
+    accepted: 'aceito',
+    confirmed: 'confirmada',
+    failed: 'falhou',
+    later: 'será assinada mais tarde',
+    refused: 'recusado',
+    settled: 'liquidado',
+    signed: 'assinada',
+    waiting: 'aguardando',
+  },
+  tiers: { standard: 'Padrão', growth: 'Crescimento', enterprise: 'Corporativo' },
+  sources: { fixed: 'fixo', set: 'definido por você' },
   amount_wrong: {
     zero: 'O valor precisa ser maior que zero.',
     decimals: (asset, count) => `${asset} tem ${count} casas decimais, não mais.`,
