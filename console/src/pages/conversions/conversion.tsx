@@ -34,12 +34,12 @@ export function SidesTitle({ of, name }: { readonly of: Terms; readonly name: st
 
 /** How the price was made, line by line from the amount sold to the amount bought. */
 export function HowMade({ of, pricing }: { readonly of: Terms; readonly pricing: Pricing }) {
-  const { conversions } = useText()
+  const { conversions, ui } = useText()
   const { language } = useLanguage()
   const words = conversions.made
   const { fees, from_asset, to_asset } = of
   const converted = sumUnits([of.from_amount, `-${fees.total}`])
-  const known = conversions.prices.sources[pricing.source ?? ''] ?? pricing.source
+  const known = ui.sources[pricing.source ?? ''] ?? pricing.source
   return (
     <Section title={words.title} about={pricing.pair}>
       <table className="t flat made" aria-label={words.title}>
