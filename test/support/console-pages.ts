@@ -13,7 +13,7 @@ const page = (who: Who, name: string, path: PageOf['path']): PageOf => ({ who, n
 /** Every page of the console, as the tests that walk all of them visit it. */
 export const consolePages: readonly PageOf[] = [
   page('nobody', 'sign-in', () => '/sign-in'),
-  page('nobody', 'invite', () => '/invite/none'),
+  page('nobody', 'invite', ({ invitation }) => `/invite/${invitation}`),
   page('nobody', 'reset', () => '/reset/none'),
   page('owner', 'overview', () => '/sandbox'),
   page('owner', 'overview-production', () => '/production'),
