@@ -33,6 +33,7 @@ export const sideColumns = <Row,>({ words, sidesOf, link }: SideOptions<Row>): r
     head: words.pays,
     right: true,
     fold: 'a1',
+    labelled: true,
     cell: (row) => <Amount units={sidesOf(row).from_amount} asset={sidesOf(row).from_asset} as="column" />,
   },
   {
@@ -40,6 +41,7 @@ export const sideColumns = <Row,>({ words, sidesOf, link }: SideOptions<Row>): r
     head: words.receives,
     right: true,
     fold: 'm2',
+    labelled: true,
     cell: (row) => <Amount units={sidesOf(row).to_amount} asset={sidesOf(row).to_asset} as="column" />,
   },
   {

@@ -128,6 +128,7 @@ function useColumns(): Column<Webhook>[] {
       head: webhooks.waiting,
       right: true,
       fold: 'a2',
+      labelled: true,
       cell: ({ waiting }) => (waiting === 0 ? '' : countText(waiting, language)),
     },
     {

@@ -223,6 +223,7 @@ function Held({ seen: { balances } }: { readonly seen: Seen }) {
           head: words.available,
           right: true,
           fold: 'a1',
+          labelled: true,
           cell: ({ available, asset }) => <Amount units={available} asset={asset} as="bare" />,
         },
         {
@@ -230,6 +231,7 @@ function Held({ seen: { balances } }: { readonly seen: Seen }) {
           head: words.in_transit,
           right: true,
           fold: 'a2',
+          labelled: true,
           cell: ({ in_transit, asset }) => <Amount units={in_transit} asset={asset} as="bare" />,
         },
       ]}
