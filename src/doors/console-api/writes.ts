@@ -24,7 +24,7 @@ const TEAM_FACTOR = 5
 
 /** A call that leaves a line in the act log: every call but GET, and exports. */
 export const isWrite = ({ route, reply }: ConsoleEndpoint): boolean =>
-  !route.startsWith('GET ') || reply.type === 'text/csv'
+  !route.startsWith('GET ') || reply.type === 'text/csv' || reply.file !== undefined
 
 export function openWrites(
   limiter: Pick<Limiter, 'take' | 'windowOf'>,
