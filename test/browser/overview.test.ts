@@ -51,7 +51,7 @@ for (const { theme, place: name, width } of looks)
           'Paid out by Pix',
           'Success by rail',
           'Latest',
-          'Limits now',
+          'Limits and usage',
           'Prices',
         ])
           await page.getByRole('heading', { name: heading, exact: true }).waitFor()
@@ -113,7 +113,7 @@ test('the period is in the address, and bars are also a table', () =>
     expect(await rows.count()).toBe(8)
     expect(await rows.last().textContent()).toMatch(/R\$/)
     await axe()
-    await page.getByRole('button', { name: 'Conversions' }).click()
+    await page.getByRole('button', { name: 'Trades' }).click()
     await page.getByText('2 conversions').waitFor()
     await visit('/sandbox?period=24h')
     await page.getByText('Each hour').waitFor()

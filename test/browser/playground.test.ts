@@ -66,7 +66,7 @@ test('sent again with the same key nothing happens twice; with another body it i
     await send.click()
     await page.getByRole('status').filter({ hasText: '409' }).waitFor()
     await page.getByText('idempotency_conflict').first().waitFor()
-    await page.getByRole('button', { name: 'Take a new one' }).click()
+    await page.getByRole('button', { name: 'New key' }).click()
     await send.click()
     await page.getByRole('status').filter({ hasText: '201' }).waitFor()
   })

@@ -117,6 +117,8 @@ export type PixPayout = {
     rail_code?: string
   } | null
   idempotency_key: string
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** ISO 8601, UTC, milliseconds */
   created_at: string
   /** When it was paid */
@@ -166,6 +168,8 @@ export type OnchainTransfer = {
     rail_code?: string
   } | null
   idempotency_key: string
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** ISO 8601, UTC, milliseconds */
   created_at: string
   /** When it was confirmed */
@@ -226,6 +230,8 @@ export type Quote = {
   status: Open<'pending' | 'expired' | 'executed'>
   /** The trade it became, once it was executed */
   trade_id?: string
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** 30 seconds after created_at */
   expires_at: string
   /** ISO 8601, UTC, milliseconds */
@@ -265,6 +271,8 @@ export type Trade = {
     code: Open<'treasury_limit'>
     message: string
   } | null
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** ISO 8601, UTC, milliseconds */
   created_at: string
   /** ISO 8601, UTC, milliseconds */
@@ -618,6 +626,8 @@ export type PixPayoutsCreateParams = {
   description?: string | undefined
   /** Yours; the same key with the same body is one operation, for 24 hours */
   idempotency_key: string
+  /** Up to 20 texts of your own */
+  metadata?: Record<string, string> | undefined
 }
 
 export type PixPayoutsDryRunResult = {
@@ -686,6 +696,8 @@ export type OnchainTransfersCreateParams = {
   destination_address: string
   /** Yours; the same key with the same body is one operation, for 24 hours */
   idempotency_key: string
+  /** Up to 20 texts of your own */
+  metadata?: Record<string, string> | undefined
 }
 
 export type OnchainTransfersDryRunResult = {
@@ -743,6 +755,8 @@ export type QuotesCreateParams = {
   amount_type?: 'gross' | 'net' | undefined
   /** Your own fee, in basis points; at most 1000 unless agreed otherwise */
   partner_fee_bps?: number | undefined
+  /** Up to 20 texts of your own */
+  metadata?: Record<string, string> | undefined
 }
 
 export type QuotesListParams = {

@@ -199,7 +199,7 @@ export function OrderBody({ page, order, rail, send_id, children }: BodyProps) {
             title={money.track.title}
             about={`${longDay(order.created_at, { language })}, ${ui.zone(zoneName())}`}
           >
-            <Track steps={trackSteps(page.track, about, money)} />
+            <Track steps={trackSteps(page.track, about, { money, ui })} />
           </Section>
           <Ledger movements={page.movements} customer={page.customer} />
           <ObjectEvents events={page.events} />

@@ -7,7 +7,7 @@ import { useEnvironment } from '../../environment.ts'
 import { isolated } from '../../format/id.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { Details } from '../../ui/details.tsx'
+import { Details, metadataRows } from '../../ui/details.tsx'
 import { Id } from '../../ui/id.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -150,6 +150,7 @@ function PayoutDetails({ page }: { readonly page: Page }) {
         ],
         [money.end_to_end_id, payout.end_to_end_id && <Id id={payout.end_to_end_id} as="address" />],
         [money.details.send_id, <Id key="send" id={page.send_id} as="address" />],
+        ...metadataRows(payout.metadata),
         [money.details.request, request.id !== null && <Id id={request.id} />],
         [money.details.key, <KeyDetail key="key" request={request} />],
         [money.created, <Time key="created" at={payout.created_at} as="detail" />],

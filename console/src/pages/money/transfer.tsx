@@ -7,7 +7,7 @@ import { useEnvironment } from '../../environment.ts'
 import { shortAddress } from '../../format/id.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { Details } from '../../ui/details.tsx'
+import { Details, metadataRows } from '../../ui/details.tsx'
 import { Id } from '../../ui/id.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -150,6 +150,7 @@ function TransferDetails({ page }: { readonly page: Page }) {
           ),
         ],
         [money.tx_hash, transfer.tx_hash && <Id id={transfer.tx_hash} as="address" />],
+        ...metadataRows(transfer.metadata),
         [money.details.request, request.id !== null && <Id id={request.id} />],
         [money.details.key, <KeyDetail key="key" request={request} />],
         [money.transfers.created, <Time key="created" at={transfer.created_at} as="detail" />],

@@ -28,7 +28,7 @@ type Seen = Reply<'console.operator.partners.get'>
 
 /** One partner: its terms, limits, people, keys and customers. */
 export function PartnerPage() {
-  const { operator } = useText()
+  const { operator, ui } = useText()
   const { partner_id = '' } = useParams({ strict: false }) as { partner_id?: string }
   const environment = useEnvironment()
   const { may } = useSession()
@@ -52,7 +52,7 @@ export function PartnerPage() {
       </Crumbs>
       <PageHead
         title={data?.partner.name ?? operator.partners.title}
-        about={data?.partner.tier}
+        about={data && ui.tiers[data.partner.tier]}
         actions={
           may('operator.rule') && (
             <Button onClick={() => setDoing('terms')} disabled={data === undefined}>
@@ -184,12 +184,7 @@ function Terms({ seen: { partner, usual_limits, endpoint_limits } }: { readonly 
     <div className="wide-names">
       <Details
         rows={[
-          [
-            operator.partners.tier,
-            <span key="tier" className="mono">
-              {partner.tier}
-            </span>,
-          ],
+          [operator.partners.tier, ui.tiers[partner.tier] ?? partner.tier],
           [operator.partners.pix_fee, <Amount key="fee" units={`${partner.pix_fee}`} asset="BRL" />],
           [operator.partners.service_fee, percentText(partner.service_fee_bps, language)],
           [operator.partners.share, percentText(partner.partner_fee_share_pct * 100, language)],

@@ -71,7 +71,7 @@ export function PartnersPage() {
             key: 'tier',
             head: partners.tier,
             fold: 'a1',
-            cell: ({ tier }) => <span className="mono">{tier}</span>,
+            cell: ({ tier }) => ui.tiers[tier] ?? tier,
           },
           {
             key: 'pix_fee',

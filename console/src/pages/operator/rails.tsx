@@ -126,7 +126,7 @@ function State({ rail: { configured, simulated, message } }: { readonly rail: Ra
 }
 
 function Prices({ prices }: { readonly prices: Rails['prices'] }) {
-  const { operator } = useText()
+  const { operator, ui } = useText()
   const { rails } = operator
   const { language } = useLanguage()
   return (
@@ -152,7 +152,7 @@ function Prices({ prices }: { readonly prices: Rails['prices'] }) {
           head: rails.source,
           fold: 'named',
           className: 'quiet',
-          cell: ({ source }) => source,
+          cell: ({ source }) => ui.sources[source] ?? source,
         },
         {
           key: 'fresh',

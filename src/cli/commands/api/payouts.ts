@@ -1,5 +1,5 @@
 import type { CliCommand } from '../../command.ts'
-import { customer, idempotency, yes } from './options.ts'
+import { customer, idempotency, metadata, yes } from './options.ts'
 import { filter, reading } from './reading.ts'
 import { receiptOf } from './receipts.ts'
 
@@ -15,6 +15,7 @@ const order = {
     required: true,
   },
   description: { type: 'string', value: 'TEXT', about: 'What the receiver reads' },
+  ...metadata,
 } as const
 
 export const payoutCommands: CliCommand[] = [

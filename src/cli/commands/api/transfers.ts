@@ -1,5 +1,5 @@
 import type { CliCommand } from '../../command.ts'
-import { customer, idempotency, yes } from './options.ts'
+import { customer, idempotency, metadata, yes } from './options.ts'
 import { filter, reading } from './reading.ts'
 import { receiptOf } from './receipts.ts'
 
@@ -35,6 +35,7 @@ export const transferCommands: CliCommand[] = [
       },
       amount: { type: 'string', value: '25.00', about: 'In the asset', required: true },
       to: { type: 'string', value: 'ADDRESS', about: 'Where it goes', required: true },
+      ...metadata,
       ...idempotency,
       ...yes,
     },
