@@ -19,6 +19,7 @@ const order = {
   request_id: null,
   failure_code: null,
   rail_code: null,
+  metadata: {},
   created_at: new Date('2026-11-15T03:28:13.769Z'),
   completed_at: new Date('2026-11-15T03:28:14.785Z'),
 }
@@ -290,6 +291,9 @@ describe('the bytes', () => {
     ]
     const digest = createHash('sha256')
     for (const page of pages) digest.update(await drawReceipt(page))
-    expect([EDITION, digest.digest('hex')]).toEqual([1, 'to be filled'])
+    expect([EDITION, digest.digest('hex')]).toEqual([
+      1,
+      '3062e1067b9d8bd9b7c0d7b4734e347a426240ce74fd74b0f7d79f112a1fc52d',
+    ])
   })
 })
