@@ -233,6 +233,12 @@ const apiErrors = {
     message: 'This object is already in its final state, which never changes. Read it to see how it ended.',
     page: 'A payout or transfer that is completed, confirmed or failed can no longer change, and neither can a quote that was executed. In the sandbox, repeating the call that ended the object is not an error.',
   },
+  receipt_not_available: {
+    ...conflict,
+    message:
+      'There is no receipt: only a completed payout or a confirmed transfer has one. Read it to see its status.',
+    page: 'A receipt says that the money arrived, so it exists once a payout is `completed` or a transfer `confirmed`. While it is `pending` or `processing`, wait for the event (`pix.payout.completed`, `onchain.transfer.confirmed`) and try again. A `failed` one never has a receipt: the money went back to the balance.',
+  },
   webhook_endpoint_disabled: {
     ...conflict,
     message: 'This webhook endpoint is disabled. Enable it first: PATCH it with {"status": "enabled"}.',

@@ -222,6 +222,12 @@ export type Calls = {
     body: undefined
     reply: { readonly payout: PixPayout; readonly send_id: string; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
   }
+  'console.payouts.receipt': {
+    params: { readonly environment: "production" | "sandbox"; readonly payout_id: string }
+    query: { readonly lang?: "pt" | "en" | undefined }
+    body: undefined
+    reply: string
+  }
   'console.payouts.redeliver': {
     params: { readonly environment: "production" | "sandbox"; readonly payout_id: string }
     query: undefined
@@ -257,6 +263,12 @@ export type Calls = {
     query: undefined
     body: undefined
     reply: { readonly transfer: OnchainTransfer; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
+  }
+  'console.transfers.receipt': {
+    params: { readonly environment: "production" | "sandbox"; readonly transfer_id: string }
+    query: { readonly lang?: "pt" | "en" | undefined }
+    body: undefined
+    reply: string
   }
   'console.transfers.redeliver': {
     params: { readonly environment: "production" | "sandbox"; readonly transfer_id: string }
@@ -818,12 +830,14 @@ export const routes = {
   'console.payouts.list': 'GET /console/api/{environment}/payouts',
   'console.payouts.csv': 'GET /console/api/{environment}/payouts.csv',
   'console.payouts.get': 'GET /console/api/{environment}/payouts/{payout_id}',
+  'console.payouts.receipt': 'GET /console/api/{environment}/payouts/{payout_id}/receipt',
   'console.payouts.redeliver': 'POST /console/api/{environment}/payouts/{payout_id}/redeliver',
   'console.payouts.complete': 'POST /console/api/{environment}/payouts/{payout_id}/complete',
   'console.payouts.fail': 'POST /console/api/{environment}/payouts/{payout_id}/fail',
   'console.transfers.list': 'GET /console/api/{environment}/transfers',
   'console.transfers.csv': 'GET /console/api/{environment}/transfers.csv',
   'console.transfers.get': 'GET /console/api/{environment}/transfers/{transfer_id}',
+  'console.transfers.receipt': 'GET /console/api/{environment}/transfers/{transfer_id}/receipt',
   'console.transfers.redeliver': 'POST /console/api/{environment}/transfers/{transfer_id}/redeliver',
   'console.transfers.confirm': 'POST /console/api/{environment}/transfers/{transfer_id}/confirm',
   'console.transfers.fail': 'POST /console/api/{environment}/transfers/{transfer_id}/fail',

@@ -679,6 +679,11 @@ export type PixKeysGetParams = {
   customer_id?: string | undefined
 }
 
+export type PixPayoutsReceiptParams = {
+  /** The language: pt (Brazilian Portuguese) or en; pt when absent */
+  lang?: 'pt' | 'en' | undefined
+}
+
 export type OnchainTransfersCreateParams = {
   /** Starts with cus_ */
   customer_id: string
@@ -728,6 +733,11 @@ export type OnchainTransfersListParams = {
   idempotency_key?: string | undefined
   /** The transaction’s hash, as the transfer shows it once it is broadcast */
   tx_hash?: string | undefined
+}
+
+export type OnchainTransfersReceiptParams = {
+  /** The language: pt (Brazilian Portuguese) or en; pt when absent */
+  lang?: 'pt' | 'en' | undefined
 }
 
 export type QuotesCreateParams = {
@@ -1082,6 +1092,7 @@ export type ErrorCode =
   | 'quote_expired'
   | 'idempotency_conflict'
   | 'already_final'
+  | 'receipt_not_available'
   | 'webhook_endpoint_disabled'
   | 'too_many_webhook_endpoints'
   | 'customer_exists'
@@ -1137,6 +1148,8 @@ export type Resources = {
       list(params?: PixPayoutsListParams, options?: CallOptions): Listing<PixPayout>
       /** Read a payout. `GET /v1/pix/payouts/{payout_id}` */
       get(payout_id: string, options?: CallOptions): Call<PixPayout>
+      /** Download the receipt (comprovante) of a payout. `GET /v1/pix/payouts/{payout_id}/receipt` */
+      receipt(payout_id: string, params?: PixPayoutsReceiptParams, options?: CallOptions): Call<Uint8Array>
     }
     readonly keys: {
       /** Check a Pix key before paying it. `GET /v1/pix/keys/{pix_key}` */
@@ -1183,6 +1196,8 @@ export type Resources = {
       list(params?: OnchainTransfersListParams, options?: CallOptions): Listing<OnchainTransfer>
       /** Read a transfer. `GET /v1/onchain/transfers/{transfer_id}` */
       get(transfer_id: string, options?: CallOptions): Call<OnchainTransfer>
+      /** Download the receipt of a transfer. `GET /v1/onchain/transfers/{transfer_id}/receipt` */
+      receipt(transfer_id: string, params?: OnchainTransfersReceiptParams, options?: CallOptions): Call<Uint8Array>
     }
     readonly fees: {
       /** What a transfer costs right now, per network. `GET /v1/onchain/fees` */

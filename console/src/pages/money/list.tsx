@@ -84,14 +84,24 @@ export function NewRows({ waiting, onShow }: { readonly waiting: number; readonl
   )
 }
 
+type DownloadProps = { readonly href: string; readonly hint: string; readonly children: ReactNode }
+
 /** A plain link: the browser downloads the file, so the page does not hold it in memory. */
-export function CsvLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
-  const { ui } = useText()
+export function DownloadLink({ href, hint, children }: DownloadProps) {
   return (
-    <a className="btn" href={href} title={ui.export_hint} download>
+    <a className="btn" href={href} title={hint} download>
       <Icon name="download" />
       {children}
     </a>
+  )
+}
+
+export function CsvLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  const { ui } = useText()
+  return (
+    <DownloadLink href={href} hint={ui.export_hint}>
+      {children}
+    </DownloadLink>
   )
 }
 

@@ -1,11 +1,11 @@
 import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import type { Reply } from '../../api/client.ts'
+import { callAddress, type Reply } from '../../api/client.ts'
 import { useAct, useCall } from '../../api/queries.ts'
 import type { PixPayout } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
 import { isolated } from '../../format/id.ts'
-import { useText } from '../../text/text.tsx'
+import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Details, metadataRows } from '../../ui/details.tsx'
 import { Id } from '../../ui/id.tsx'
@@ -21,6 +21,7 @@ import {
   OrderActions,
   OrderBody,
   OrderWords,
+  receiptLanguage,
   useOrderPolling,
   When,
 } from './order.tsx'
@@ -94,6 +95,7 @@ type ActionProps = {
 
 function Actions({ payout, ...rest }: ActionProps) {
   const { money } = useText()
+  const { language } = useLanguage()
   const environment = useEnvironment()
   const input = { params: { environment, payout_id: payout.id }, body: {} }
   const stale = ['console.payouts.', 'console.customers.']
@@ -108,6 +110,14 @@ function Actions({ payout, ...rest }: ActionProps) {
         { label: money.sandbox.complete, run: () => complete.mutateAsync(input) },
         { label: money.sandbox.fail, run: () => fail.mutateAsync(input) },
       ]}
+      receipt={
+        payout.status === 'completed'
+          ? callAddress('console.payouts.receipt', {
+              params: input.params,
+              query: { lang: receiptLanguage(language) },
+            })
+          : undefined
+      }
       all={{ label: money.payouts.of_customer, to: '/$environment/payouts' }}
       {...rest}
     />

@@ -121,6 +121,8 @@ export const money = {
   held: 'An operator is deciding on this order. Until then nothing is sent; the network is still queried.',
   resolved: (outcome: string) =>
     `The outcome was established by the operator, from evidence outside the network: ${outcome}.`,
+  receipt: 'Receipt',
+  receipt_hint: 'Download the receipt as a PDF',
   again: {
     button: 'Redeliver events',
     busy: 'Redelivering…',

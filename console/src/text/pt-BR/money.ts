@@ -121,6 +121,8 @@ export const money: typeof En = {
   held: 'Um operador está decidindo sobre esta ordem. Até lá nada é enviado; a rede continua sendo consultada.',
   resolved: (outcome) =>
     `O resultado foi estabelecido pelo operador, por comprovação fora da rede: ${outcome}.`,
+  receipt: 'Comprovante',
+  receipt_hint: 'Baixar o comprovante em PDF',
   again: {
     button: 'Reenviar eventos',
     busy: 'Reenviando…',

@@ -407,6 +407,39 @@ test("another partner's objects can be neither read, exported nor changed", asyn
   expect((await team.owner.get(`/production/payouts/${payout.id}`)).json.error.code).toBe('payout_not_found')
 })
 
+describe('a receipt', () => {
+  test('is downloaded by everybody who may see the payout or transfer, in either language', async () => {
+    const team = await aTeam()
+    const viewer = await signedIn(service, { partner_id: team.partner_id, role: 'viewer' })
+    const { id } = await pay(team)
+    for (const [query, name] of [
+      ['', 'comprovante'],
+      ['?lang=pt', 'comprovante'],
+      ['?lang=en', 'receipt'],
+    ]) {
+      const { status, headers, text } = await viewer.get(`/sandbox/payouts/${id}/receipt${query}`)
+      expect([status, headers.get('content-type'), text.slice(0, 5)]).toEqual([
+        200,
+        'application/pdf',
+        '%PDF-',
+      ])
+      expect(headers.get('content-disposition')).toBe(`attachment; filename="${name}-${id}.pdf"`)
+      expect(headers.get('cache-control')).toBe('no-store')
+    }
+  })
+
+  test('does not exist for what is open, for another team, or in the other environment', async () => {
+    const team = await aTeam()
+    const open = await pay(team, to('slow@sandbox.test'))
+    const refused = await team.owner.get(`/sandbox/payouts/${open.id}/receipt`)
+    expect([refused.status, refused.json.error.code]).toEqual([409, 'receipt_not_available'])
+    const { id } = await pay(team)
+    const stranger = await signedIn(service, { partner_id: (await aTeam()).partner_id, role: 'owner' })
+    expect((await stranger.get(`/sandbox/payouts/${id}/receipt`)).status).toBe(404)
+    expect((await team.owner.get(`/production/payouts/${id}/receipt`)).status).toBe(404)
+  })
+})
+
 test('a viewer only reads; finance exports and creates customers, but cannot play the rail', async () => {
   const team = await aTeam()
   const payout = await pay(team, to('slow@sandbox.test'))

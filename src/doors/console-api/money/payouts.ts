@@ -4,6 +4,8 @@ import { stepsOfPayout } from '../../../money/pix/exchanges.ts'
 import { findPayout } from '../../../money/pix/payouts.ts'
 import { claimOfPayout } from '../../../money/pix/settle.ts'
 import { countOpenPayouts, isLatePayout, type Payout, payoutList } from '../../../money/pix/store.ts'
+import { findPayoutReceipt } from '../../../money/receipts/receipts.ts'
+import { fileOf } from '../../../money/receipts/routes.ts'
 import { completePayout, failPayout } from '../../sandbox/rails.ts'
 import { actWithMoney } from '../act.ts'
 import { type Column, decimalOf, metadataCell } from '../csv.ts'
@@ -39,6 +41,12 @@ export const payoutRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       stepsIn: (db) => stepsOfPayout(db, payout),
     })
     return { payout: renderPayout(payout), send_id: payout.send_id, ...page }
+  }),
+
+  answer(contract.getPayoutReceiptInConsole, async ({ world, actor, params, query }) => {
+    const asked = { id: params.payout_id, language: query.lang ?? 'pt' } as const
+    const receipt = await findPayoutReceipt({ ...world, db: world.reads }, actor, asked)
+    return fileOf(parts.runtimes[world.environment].receipts, actor, receipt)
   }),
 
   answer(contract.redeliverPayout, async ({ world, actor, params }) => {

@@ -6,6 +6,8 @@ import {
   transferList,
 } from '../../../money/onchain/store.ts'
 import { findTransfer, TRANSFER_OPERATION } from '../../../money/onchain/transfers.ts'
+import { findTransferReceipt } from '../../../money/receipts/receipts.ts'
+import { fileOf } from '../../../money/receipts/routes.ts'
 import { stepsOf } from '../../../records/steps/store.ts'
 import { confirmTransfer, failTransfer } from '../../sandbox/rails.ts'
 import { actWithMoney } from '../act.ts'
@@ -46,6 +48,12 @@ export const transferRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       stepsIn: (db) => stepsOf(db, transfer.id),
     })
     return { transfer: shown, ...page }
+  }),
+
+  answer(contract.getTransferReceiptInConsole, async ({ world, actor, params, query }) => {
+    const asked = { id: params.transfer_id, language: query.lang ?? 'pt' } as const
+    const receipt = await findTransferReceipt({ ...world, db: world.reads }, actor, asked)
+    return fileOf(parts.runtimes[world.environment].receipts, actor, receipt)
   }),
 
   answer(contract.redeliverTransfer, async ({ world, actor, params }) => {
