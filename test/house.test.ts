@@ -15,7 +15,7 @@ const ranks: readonly (readonly string[])[] = [
   on('parties', ['customers', 'keys', 'partners', 'team']),
   on('money', ['money-limits', 'treasury']),
   ['webhooks', ...on('money', ['adjustments', 'deposits', 'onchain', 'pix', 'quotes'])],
-  on('money', ['account', 'daily']),
+  on('money', ['account', 'daily', 'receipts']),
   on('control', ['audit', 'operator', 'secrets']),
   ['notifications'],
   on('doors', ['reference']),

@@ -20,7 +20,7 @@ export function TopBar({ frame, onSearch }: { readonly frame: Frame; readonly on
         <kbd className="kbd">/</kbd>
       </button>
       <span className="push" />
-      {frame.within === 'sandbox' && (
+      {frame.environment === 'sandbox' && (
         <span className="small warn med sandbox-note">{shell.sandbox_note}</span>
       )}
       <LiveDot />

@@ -133,7 +133,7 @@ function State({ rail: { configured, simulated, message } }: { readonly rail: Ra
 }
 
 function Prices({ prices }: { readonly prices: Rails['prices'] }) {
-  const { operator } = useText()
+  const { operator, ui } = useText()
   const { rails } = operator
   const { language } = useLanguage()
   return (
@@ -159,7 +159,7 @@ function Prices({ prices }: { readonly prices: Rails['prices'] }) {
           head: rails.source,
           fold: 'named',
           className: 'quiet',
-          cell: ({ source }) => source,
+          cell: ({ source }) => ui.sources[source] ?? source,
         },
         {
           key: 'fresh',
