@@ -6,19 +6,28 @@ import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newestPackage } from '../src/doors/reference/built-docs.ts'
-import { integrityOf, packCurrent, readReleases, released, root, versionNow } from '../tools/packages.ts'
+import { wheelName } from '../tools/pack-wheel.ts'
+import {
+  integrityOf,
+  isPackage,
+  packCurrent,
+  readReleases,
+  released,
+  root,
+  versionNow,
+} from '../tools/packages.ts'
 import { someCpf, startTestService, type TestService } from './support/service.ts'
 import { testRun } from './support/test-run.ts'
 
 const version = versionNow()
-const files = [`trilho-sdk-${version}.tgz`, `trilho-cli-${version}.tgz`]
+const tarballs = [`trilho-sdk-${version}.tgz`, `trilho-cli-${version}.tgz`]
 
 describe('the packages that are stored', () => {
   test('have the bytes that they were stored with, and all of them are listed', () => {
     const listed = Object.values(readReleases()).flatMap((release) => Object.entries(release.files))
     for (const [name, integrity] of listed)
       expect(integrityOf(readFileSync(released(name))), name).toBe(integrity)
-    const stored = readdirSync(released()).filter((name) => name.endsWith('.tgz'))
+    const stored = readdirSync(released()).filter(isPackage)
     expect(stored.toSorted()).toEqual(listed.map(([name]) => name).toSorted())
   })
 
@@ -56,12 +65,14 @@ describe('a server', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test.each(files)('serves %s for ever, and leads to it from the address without a version', async (name) => {
+  test.each([...tarballs, wheelName])('serves %s for ever', async (name) => {
     const response = await fetch(`${service.url}/docs/${name}`)
     expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-    expect(response.headers.get('content-type')).toBe('application/gzip')
     const served = Buffer.from(await response.arrayBuffer())
     expect(integrityOf(served)).toBe(readReleases()[version]!.files[name])
+  })
+
+  test.each(tarballs)('leads to %s from the address without a version', async (name) => {
     const short = await fetch(`${service.url}/docs/${name.replace(`-${version}`, '')}`, {
       redirect: 'manual',
     })

@@ -13,6 +13,7 @@ import { renderConsoleTypes } from './console-types.ts'
 import { renderHttpFile } from './http-file.ts'
 import { renderPixKeyRules } from './pix-key-rules.ts'
 import { buildPostman } from './postman.ts'
+import { renderPython } from './python.ts'
 import { type Document, renderSdk } from './sdk.ts'
 import { fillTables } from './tables.ts'
 
@@ -39,10 +40,12 @@ const naming = [
   'sdk/README.md',
   'cli/README.md',
   'examples/README.md',
+  'docs/python.md',
+  'python/README.md',
 ]
 
 const withVersion = (text: string) =>
-  text.replaceAll(/\b(trilho-(?:sdk|cli)-)\d+\.\d+\.\d+(?=\.tgz)/g, `$1${version}`)
+  text.replaceAll(/\b(trilho-(?:sdk-|cli-)?)\d+\.\d+\.\d+(?=\.tgz|-py3-none-any\.whl)/g, `$1${version}`)
 
 const files: readonly Generated[] = [
   { path: 'openapi.json', content: json(openapi) },
@@ -54,6 +57,10 @@ const files: readonly Generated[] = [
   { path: 'sdk/src/generated/types.ts', content: sdk.types },
   { path: 'sdk/src/generated/operations.ts', content: sdk.operations },
   { path: 'sdk/src/generated/pix-key.ts', content: renderPixKeyRules(readSource) },
+  ...Object.entries(renderPython(openapi as unknown as Document)).map(([name, content]) => ({
+    path: `python/trilho/${name}`,
+    content,
+  })),
   {
     path: 'console/src/api/types.ts',
     content: renderConsoleTypes(buildConsoleDocument(consoleEndpoints, version)),

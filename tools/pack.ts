@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { integrityOf, packCurrent, RELEASES, readReleases, released } from './packages.ts'
+import { integrityOf, isPackage, packCurrent, RELEASES, readReleases, released } from './packages.ts'
 
 /**
- * Stores the packages of this version in packages/released, from where every later version serves them too. With --check it only
+ * Stores the packages of this version in released, from where every later version serves them too. With --check it only
  * reports what is wrong; with --release it dates the version, and from then on its files never change.
  */
 const { version, release, packages, differ } = await packCurrent()
@@ -11,11 +11,11 @@ const releases = readReleases()
 const changed = Object.entries(releases).flatMap(([, { files }]) =>
   Object.entries(files)
     .filter(([name, integrity]) => integrityOf(readFileSync(released(name))) !== integrity)
-    .map(([name]) => `packages/released/${name} is not the file that was stored. Restore it from git.`),
+    .map(([name]) => `released/${name} is not the file that was stored. Restore it from git.`),
 )
 const strange = readdirSync(released())
-  .filter((name) => name.endsWith('.tgz') && !Object.values(releases).some(({ files }) => name in files))
-  .map((name) => `packages/released/${name} is not in releases.json.`)
+  .filter((name) => isPackage(name) && !Object.values(releases).some(({ files }) => name in files))
+  .map((name) => `released/${name} is not in releases.json.`)
 const undated = Object.entries(releases)
   .filter(([of, { date }]) => of !== version && date === null)
   .map(([of]) => `Version ${of} has no date in releases.json, although a later version exists.`)
@@ -25,9 +25,7 @@ const raise = release?.date
         `The sources of ${name} changed after version ${version} was released. Raise the version in package.json, sdk/package.json and cli/package.json, then run: npm run generate`,
     )
   : []
-const stale = release?.date
-  ? []
-  : differ.map((name) => `packages/released/${name} is stale. Run: npm run generate`)
+const stale = release?.date ? [] : differ.map((name) => `released/${name} is stale. Run: npm run generate`)
 
 const isCheck = process.argv.includes('--check')
 const wrong = [...changed, ...strange, ...undated, ...raise, ...(isCheck ? stale : [])]

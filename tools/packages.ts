@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { packWheel, wheelName } from './pack-wheel.ts'
 import { compileSdk } from './sdk-dist.mjs'
 import { holdSame, packTarball, type TarEntry } from './tarball.ts'
 
@@ -18,8 +19,10 @@ export type Release = {
   readonly files: Readonly<Record<string, string>>
 }
 
-export const released = (name = ''): string => join(root, 'packages/released', name)
+export const released = (name = ''): string => join(root, 'released', name)
 export const RELEASES = released('releases.json')
+
+export const isPackage = (name: string): boolean => /\.(tgz|whl)$/.test(name)
 
 export const readReleases = (): Readonly<Record<string, Release>> =>
   existsSync(RELEASES) ? JSON.parse(readFileSync(RELEASES, 'utf8')) : {}
@@ -92,9 +95,12 @@ export async function packCurrent(): Promise<Current> {
   const packed = [
     { name: `trilho-sdk-${version}.tgz`, content: packSdk() },
     { name: `trilho-cli-${version}.tgz`, content: await packCli() },
+    { name: wheelName, content: packWheel() },
   ]
   const stored = packed.map(({ name }) => (existsSync(released(name)) ? readFileSync(released(name)) : null))
-  const isSame = packed.map(({ content }, i) => stored[i] != null && holdSame(content, stored[i]))
+  const isSame = packed.map(
+    ({ content }, i) => stored[i] != null && holdSame(packed[i]!.name, content, stored[i]),
+  )
   return {
     version,
     release: readReleases()[version],
@@ -107,7 +113,7 @@ export async function packCurrent(): Promise<Current> {
 export async function packagesToServe(): Promise<Package[]> {
   const { release, packages } = await packCurrent()
   const stored = readdirSync(released())
-    .filter((name) => name.endsWith('.tgz'))
+    .filter(isPackage)
     .map((name) => ({ name, content: readFileSync(released(name)) }))
   if (release?.date) return stored
   const names = packages.map(({ name }) => name)

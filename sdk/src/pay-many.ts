@@ -88,23 +88,29 @@ export function payMany(trilho: Payer, lines: Iterable<PayLine>, options: PayMan
 
 const LONGEST_KEY = 255
 
-/** The idempotency key of a line. Both parts are encoded, so that no two pairs of ids give the same key. */
+/** The idempotency key of a line is `run:id`, as in the Python package. A run has no colon, so no two lines share a key. */
 function ordersOf(lines: Iterable<PayLine>, run: string): Order[] {
+  assertKeyPart('run', run)
+  if (run.includes(':')) throw new TypeError(`\`run\` has no colon, unlike '${run}'.`)
   const known = new Set<string>()
   return [...lines].map(({ id, ...line }) => {
-    const idempotency_key = [run, id].map(keyPart).join('/')
+    assertKeyPart('id', id)
+    const idempotency_key = `${run}:${id}`
     if (idempotency_key.length > LONGEST_KEY)
-      throw new TypeError(`The run and the id of line '${id}' are too long together for an idempotency key.`)
+      throw new TypeError(
+        `The run and the id of line '${id}' have more than ${LONGEST_KEY - 1} characters together.`,
+      )
     if (known.has(id)) throw new TypeError(`Two lines have the id '${id}'. Each payment needs its own.`)
     known.add(id)
     return { id, order: { ...line, idempotency_key } }
   })
 }
 
-function keyPart(text: unknown): string {
-  if (typeof text !== 'string' || text === '')
-    throw new TypeError('`run` and the `id` of each line are texts of your own, and not empty.')
-  return encodeURIComponent(text)
+function assertKeyPart(name: string, text: unknown): void {
+  if (typeof text !== 'string' || !/^[\x20-\x7e]+$/.test(text))
+    throw new TypeError(
+      `\`${name}\` is a text of your own of printable ASCII characters, unlike '${String(text)}'.`,
+    )
 }
 
 const WAIT_MS = 300_000

@@ -3,6 +3,7 @@ import { argument, type Input, listed, type Output, requiredOption } from '../co
 import { assertCheckDigits, assertIdOf } from './checks.ts'
 import { openApiClient } from './client.ts'
 import { printList, queryOf } from './list.ts'
+import { metadataOf } from './metadata.ts'
 import { fieldsOf, shown } from './show.ts'
 
 export async function customersCreate(input: Input): Promise<Output> {
@@ -13,6 +14,7 @@ export async function customersCreate(input: Input): Promise<Output> {
       name: requiredOption(input, 'name'),
       document,
       ...fieldsOf(input, ['email', 'external-id']),
+      ...metadataOf(input),
     }),
   )
 }

@@ -3,6 +3,7 @@ import { type Input, type Output, requiredOption } from '../command.ts'
 import { amountOption } from './amount.ts'
 import { assertCheckDigits, assertIdOf } from './checks.ts'
 import { openApiClient } from './client.ts'
+import { metadataOf } from './metadata.ts'
 import { assertMeant, idempotencyKey } from './order.ts'
 import { fieldsOf, shown } from './show.ts'
 
@@ -11,6 +12,7 @@ const orderOf = (input: Input) => ({
   amount: amountOption(input, 'BRL'),
   counterparty: { type: 'pix_key', pix_key: assertCheckDigits('to', requiredOption(input, 'to')) } as const,
   ...fieldsOf(input, ['description']),
+  ...metadataOf(input),
 })
 
 export async function payoutsCreate(input: Input): Promise<Output> {

@@ -12,6 +12,7 @@ import {
 import { amountOption, assetNamed } from './amount.ts'
 import { assertIdOf } from './checks.ts'
 import { openApiClient } from './client.ts'
+import { metadataOf } from './metadata.ts'
 import { assertMeant } from './order.ts'
 import { shown } from './show.ts'
 
@@ -32,6 +33,7 @@ export async function quotesCreate(input: Input): Promise<Output> {
       amount_asset,
       amount_type,
       ...(partner_fee_bps === undefined ? {} : { partner_fee_bps }),
+      ...metadataOf(input),
     }),
   )
 }

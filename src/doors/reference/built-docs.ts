@@ -90,10 +90,13 @@ export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
   }
 }
 
-/** A package of one version: trilho-sdk-0.1.0.tgz. Its bytes never change. */
+/** A package of one version: trilho-sdk-0.1.0.tgz. */
 const packaged = /^(?<name>trilho-[a-z]+)-(?<version>\d+\.\d+\.\d+)\.tgz$/
 
-export const isPackage = (name: string): boolean => packaged.test(name)
+const wheel = /^trilho-\d+\.\d+\.\d+-py3-none-any\.whl$/
+
+/** Whether a file is a package of one version, which never changes. */
+export const isVersioned = (name: string): boolean => packaged.test(name) || wheel.test(name)
 
 export function newestPackage(name: string, files: readonly string[]): string | undefined {
   const versionOf = (file: string) => packaged.exec(file)!.groups!.version!.split('.').map(Number)

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { Refusal } from '../../core/errors.ts'
 import { pageSecurityPolicy } from '../../http/headers.ts'
-import { type BuiltDocs, isPackage, openBuiltDocs, type PreparedFile, readyJson } from './built-docs.ts'
+import { type BuiltDocs, isVersioned, openBuiltDocs, type PreparedFile, readyJson } from './built-docs.ts'
 import type { OpenApi } from './openapi.ts'
 import { openSearchPages, type SearchPages } from './search-page.ts'
 
@@ -77,7 +77,7 @@ function sendNamed(
   }
   const page = found.pageOf(name, request.query)
   if (page !== undefined) return asPage(reply, docs.ready(name).type, 'no-cache').send(page)
-  return send(docs.ready(name), request, reply, path.startsWith('assets/') || isPackage(path))
+  return send(docs.ready(name), request, reply, path.startsWith('assets/') || isVersioned(path))
 }
 
 const missing = { en: '404.html', pt: 'pt/404.html' } as const

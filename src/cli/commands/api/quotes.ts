@@ -1,5 +1,5 @@
 import type { CliCommand } from '../../command.ts'
-import { ASSETS, customer, yes } from './options.ts'
+import { ASSETS, customer, metadata, yes } from './options.ts'
 import { filter, reading } from './reading.ts'
 
 const load = () => import('../../api/quotes.ts')
@@ -37,6 +37,7 @@ export const quoteCommands: CliCommand[] = [
         about: 'gross: --amount includes the fees; net: fees come on top',
       },
       'partner-fee-bps': { type: 'string', value: 'N', about: 'Your own fee, in basis points' },
+      ...metadata,
     },
     examples: ['trilho quotes create --customer $CUSTOMER --from BRL --to USDT --amount 100.00'],
     run: async (input) => (await load()).quotesCreate(input),
