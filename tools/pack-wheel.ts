@@ -11,7 +11,7 @@ import { crc32 } from 'node:zlib'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const docs = join(root, 'dist/docs')
 /** Packages of released versions, whose bytes never change. */
-const released = join(root, 'released')
+const released = join(root, 'packages/released')
 
 type Entry = { readonly name: string; readonly content: Buffer }
 

@@ -94,7 +94,7 @@ class Contract(Case):
             self.assertEqual([one["status"] for one in waiting], [status])
         with self.assertRaises(trilho.StillOpen) as open_:
             trilho.wait_for_end(client, client.pix.payouts.create(**self.order("slow@sandbox.test"))["id"], timeout=0.1)
-        self.assertEqual(open_.exception.found["status"], "processing")
+        self.assertEqual(open_.exception.last["status"], "processing")
         self.assertIsInstance(open_.exception, TimeoutError)
         with self.assertRaises(ApiError) as told:
             self.pay(amount=units("999999", "BRL"))

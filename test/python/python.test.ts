@@ -37,9 +37,9 @@ afterAll(async () => {
 describe('the wheel', () => {
   test('has the same bytes each time, and those of its release once it is released', () => {
     expect(packWheel().equals(packWheel())).toBe(true)
-    const released = readdirSync(join(root, 'released'))
+    const released = readdirSync(join(root, 'packages/released'))
     if (released.includes(wheelName))
-      expect(packWheel().equals(readFileSync(join(root, 'released', wheelName)))).toBe(true)
+      expect(packWheel().equals(readFileSync(join(root, 'packages/released', wheelName)))).toBe(true)
   })
 
   test('is named with its version on the pages that say how to install it', () => {
