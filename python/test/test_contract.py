@@ -83,6 +83,7 @@ class Contract(Case):
         self.assertTrue(client.last_response.replayed)
         self.assertRegex(client.last_response.request_id or "", "^req_")
         self.assertEqual(client.pix.payouts.get(made["id"])["amount"], 1050)
+        self.assertTrue(client.pix.payouts.receipt(made["id"], lang="en").startswith(b"%PDF-"))
         self.assertEqual(len(client.pix.payouts.list(idempotency_key=made["idempotency_key"]).page().data), 1)
         for end, status in ((client.sandbox.payouts.complete, "completed"), (client.sandbox.payouts.fail, "failed")):
             slow = client.pix.payouts.create(**self.order("slow@sandbox.test"))
@@ -121,6 +122,10 @@ class Contract(Case):
         self.assertEqual(trilho.wait_for_end(client, first)["status"], "confirmed")
         self.assertEqual(eventually(lambda: client.sandbox.transfers.fail(second["id"]))["status"], "failed")
         self.assertEqual(client.onchain.transfers.get(first["id"])["amount_net"], 10009003)
+        self.assertTrue(client.onchain.transfers.receipt(first["id"]).startswith(b"%PDF-"))
+        with self.assertRaises(ApiError) as told:
+            client.onchain.transfers.receipt(second["id"])
+        self.assertEqual(told.exception.code, "receipt_not_available")
         self.assertEqual(len(client.onchain.transfers.list(customer_id=self.customer_id).take(10)), 2)
 
     def test_conversions(self) -> None:

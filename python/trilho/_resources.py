@@ -130,6 +130,7 @@ class PixPayouts(Resource):
         counterparty: Union[t.ToPixKey, t.ToBankAccount],
         idempotency_key: str,
         description: Optional[str] = None,
+        metadata: Optional[Mapping[str, str]] = None,
     ) -> t.PixPayout:
         """Send a Pix payment. `POST /v1/pix/payouts`
 
@@ -138,6 +139,7 @@ class PixPayouts(Resource):
         counterparty: Where the money goes
         idempotency_key: Yours; the same key with the same body is one operation, for 24 hours
         description: Visible to the recipient
+        metadata: Up to 20 texts of your own
         """
         result: t.PixPayout = self._call("pix.payouts.create", {}, {
             "customer_id": customer_id,
@@ -145,6 +147,7 @@ class PixPayouts(Resource):
             "counterparty": counterparty,
             "idempotency_key": idempotency_key,
             "description": description,
+            "metadata": metadata,
         })
         return result
 
@@ -156,6 +159,7 @@ class PixPayouts(Resource):
         counterparty: Union[t.ToPixKey, t.ToBankAccount],
         idempotency_key: str,
         description: Optional[str] = None,
+        metadata: Optional[Mapping[str, str]] = None,
     ) -> t.PixPayoutsDryRunResult:
         """Send a Pix payment: check only, nothing moves. `POST /v1/pix/payouts?dry_run=true`
 
@@ -164,6 +168,7 @@ class PixPayouts(Resource):
         counterparty: Where the money goes
         idempotency_key: Yours; the same key with the same body is one operation, for 24 hours
         description: Visible to the recipient
+        metadata: Up to 20 texts of your own
         """
         result: t.PixPayoutsDryRunResult = self._call("pix.payouts.dry_run", {}, {
             "customer_id": customer_id,
@@ -171,6 +176,7 @@ class PixPayouts(Resource):
             "counterparty": counterparty,
             "idempotency_key": idempotency_key,
             "description": description,
+            "metadata": metadata,
         })
         return result
 
@@ -211,6 +217,21 @@ class PixPayouts(Resource):
     def get(self, payout_id: str) -> t.PixPayout:
         """Read a payout. `GET /v1/pix/payouts/{payout_id}`"""
         result: t.PixPayout = self._call("pix.payouts.get", {"payout_id": payout_id}, {})
+        return result
+
+    def receipt(
+        self,
+        payout_id: str,
+        *,
+        lang: Optional[Literal["pt", "en"]] = None,
+    ) -> bytes:
+        """Download the receipt (comprovante) of a payout. `GET /v1/pix/payouts/{payout_id}/receipt`
+
+        lang: The language: pt (Brazilian Portuguese) or en; pt when absent
+        """
+        result: bytes = self._call("pix.payouts.receipt", {"payout_id": payout_id}, {
+            "lang": lang,
+        })
         return result
 
 
@@ -349,6 +370,7 @@ class OnchainTransfers(Resource):
         amount: int,
         destination_address: str,
         idempotency_key: str,
+        metadata: Optional[Mapping[str, str]] = None,
     ) -> t.OnchainTransfer:
         """Send USDT or BTC to an address. `POST /v1/onchain/transfers`
 
@@ -357,6 +379,7 @@ class OnchainTransfers(Resource):
         amount: Whole number of the smallest unit
         destination_address: Where it goes
         idempotency_key: Yours; the same key with the same body is one operation, for 24 hours
+        metadata: Up to 20 texts of your own
         """
         result: t.OnchainTransfer = self._call("onchain.transfers.create", {}, {
             "customer_id": customer_id,
@@ -365,6 +388,7 @@ class OnchainTransfers(Resource):
             "amount": amount,
             "destination_address": destination_address,
             "idempotency_key": idempotency_key,
+            "metadata": metadata,
         })
         return result
 
@@ -377,6 +401,7 @@ class OnchainTransfers(Resource):
         amount: int,
         destination_address: str,
         idempotency_key: str,
+        metadata: Optional[Mapping[str, str]] = None,
     ) -> t.OnchainTransfersDryRunResult:
         """Send USDT or BTC to an address: check only, nothing moves. `POST /v1/onchain/transfers?dry_run=true`
 
@@ -385,6 +410,7 @@ class OnchainTransfers(Resource):
         amount: Whole number of the smallest unit
         destination_address: Where it goes
         idempotency_key: Yours; the same key with the same body is one operation, for 24 hours
+        metadata: Up to 20 texts of your own
         """
         result: t.OnchainTransfersDryRunResult = self._call("onchain.transfers.dry_run", {}, {
             "customer_id": customer_id,
@@ -393,6 +419,7 @@ class OnchainTransfers(Resource):
             "amount": amount,
             "destination_address": destination_address,
             "idempotency_key": idempotency_key,
+            "metadata": metadata,
         })
         return result
 
@@ -439,6 +466,21 @@ class OnchainTransfers(Resource):
         result: t.OnchainTransfer = self._call("onchain.transfers.get", {"transfer_id": transfer_id}, {})
         return result
 
+    def receipt(
+        self,
+        transfer_id: str,
+        *,
+        lang: Optional[Literal["pt", "en"]] = None,
+    ) -> bytes:
+        """Download the receipt of a transfer. `GET /v1/onchain/transfers/{transfer_id}/receipt`
+
+        lang: The language: pt (Brazilian Portuguese) or en; pt when absent
+        """
+        result: bytes = self._call("onchain.transfers.receipt", {"transfer_id": transfer_id}, {
+            "lang": lang,
+        })
+        return result
+
 
 class OnchainFees(Resource):
     def list(self) -> Listing[t.NetworkFee]:
@@ -464,6 +506,7 @@ class Quotes(Resource):
         amount_asset: Optional[Literal["BRL", "USDT", "BTC"]] = None,
         amount_type: Optional[Literal["gross", "net"]] = None,
         partner_fee_bps: Optional[int] = None,
+        metadata: Optional[Mapping[str, str]] = None,
     ) -> t.Quote:
         """Lock a price for 30 seconds. `POST /v1/quotes`
 
@@ -474,6 +517,7 @@ class Quotes(Resource):
         amount_asset: from_asset or to_asset; from_asset when absent
         amount_type: gross: fees included, when absent; net: fees on top
         partner_fee_bps: Your own fee, in basis points; at most 1000 unless agreed otherwise
+        metadata: Up to 20 texts of your own
         """
         result: t.Quote = self._call("quotes.create", {}, {
             "customer_id": customer_id,
@@ -483,6 +527,7 @@ class Quotes(Resource):
             "amount_asset": amount_asset,
             "amount_type": amount_type,
             "partner_fee_bps": partner_fee_bps,
+            "metadata": metadata,
         })
         return result
 

@@ -104,6 +104,7 @@ class Line(_LineAlways, total=False):
     """One payment of a run: the fields of `pix.payouts.create`, with an id of yours in place of the idempotency key."""
 
     description: str
+    metadata: Dict[str, str]
 
 
 LineStatus = Literal["completed", "failed", "refused", "unknown", "unsent"]

@@ -135,6 +135,8 @@ class PixPayoutAlways(TypedDict):
 
 class PixPayout(PixPayoutAlways, total=False):
     description: str
+    metadata: Dict[str, str]
+    """Your own texts, as the request had them"""
     completed_at: str
     """When it was paid"""
     failed_at: str
@@ -197,6 +199,8 @@ class OnchainTransferAlways(TypedDict):
 
 
 class OnchainTransfer(OnchainTransferAlways, total=False):
+    metadata: Dict[str, str]
+    """Your own texts, as the request had them"""
     completed_at: str
     """When it was confirmed"""
     failed_at: str
@@ -262,6 +266,8 @@ class QuoteAlways(TypedDict):
 class Quote(QuoteAlways, total=False):
     trade_id: str
     """The trade it became, once it was executed"""
+    metadata: Dict[str, str]
+    """Your own texts, as the request had them"""
 
 
 class TradeFailure(TypedDict):
@@ -269,7 +275,7 @@ class TradeFailure(TypedDict):
     message: str
 
 
-class Trade(TypedDict):
+class TradeAlways(TypedDict):
     id: str
     """Starts with td_"""
     quote_id: str
@@ -303,6 +309,11 @@ class Trade(TypedDict):
     """ISO 8601, UTC, milliseconds"""
     completed_at: str
     """ISO 8601, UTC, milliseconds"""
+
+
+class Trade(TradeAlways, total=False):
+    metadata: Dict[str, str]
+    """Your own texts, as the request had them"""
 
 
 class Price(TypedDict):
@@ -1171,6 +1182,7 @@ ErrorCode = Literal[
     "quote_expired",
     "idempotency_conflict",
     "already_final",
+    "receipt_not_available",
     "webhook_endpoint_disabled",
     "too_many_webhook_endpoints",
     "customer_exists",

@@ -2,15 +2,31 @@ import type { Parameter } from '../../src/doors/reference/openapi.ts'
 import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
 import { argumentOf, isAmount } from '../../tools/python-types.ts'
 import type { Sample } from '../code/sample.ts'
-import { bodyOf, type Entry, successOf } from './document.ts'
+import { bodyOf, type Entry, fileTypeOf, successOf } from './document.ts'
 
 /** A sample call in three languages, generated from the example of the endpoint. */
 export function samplesOf(entry: Entry): Sample[] {
   return [
-    { language: 'sh', title: 'curl', code: curl(requestOf(entry)) },
+    {
+      language: 'sh',
+      title: 'curl',
+      code: curl(requestOf(entry)) + (answerOf(entry) === 'file' ? ` \\\n  -o ${FILE}` : ''),
+    },
     { language: 'ts', title: 'TypeScript', code: typescript(entry) },
     { language: 'py', title: 'Python', code: python(entry) },
   ]
+}
+
+/** Where a sample saves a response that is a file. */
+export const FILE = 'receipt.pdf'
+
+/** What a sample does with the response. */
+type Answer = 'json' | 'file' | 'none'
+
+function answerOf(entry: Entry): Answer {
+  const [, success] = successOf(entry)
+  if (fileTypeOf(success)) return 'file'
+  return success.content ? 'json' : 'none'
 }
 
 type SampleRequest = {
@@ -93,13 +109,19 @@ function shellText(text: string): string {
 function typescript(entry: Entry): string {
   const call = `trilho.${entry['x-name'].split('.').map(camel).join('.')}(${argumentsOf(entry).join(', ')})`
   const [, success] = successOf(entry)
-  const listed = success.content?.['application/json'].schema.properties?.data?.items
+  const listed = success.content?.['application/json']?.schema.properties?.data?.items
   const lines = [
     `import { Trilho } from '@trilho/sdk'`,
     '',
     `const trilho = new Trilho({ key: process.env.TRILHO_KEY, baseUrl: '${PLACEHOLDER}' })`,
     '',
   ]
+  if (answerOf(entry) === 'file')
+    return [
+      `import { writeFile } from 'node:fs/promises'`,
+      ...lines,
+      `await writeFile('${FILE}', await ${call})`,
+    ].join('\n')
   if (listed) return [...lines, `for await (const one of ${call}) {`, '  console.log(one)', '}'].join('\n')
   return [...lines, success.content ? `console.log(await ${call})` : `await ${call}`].join('\n')
 }
@@ -139,7 +161,7 @@ function python(entry: Entry): string {
   const name = entry['x-name'].split('.').map(argumentOf).join('.')
   const call = `client.${name}(${pythonArguments(entry)})`
   const [, success] = successOf(entry)
-  const listed = success.content?.['application/json'].schema.properties?.data?.items
+  const listed = success.content?.['application/json']?.schema.properties?.data?.items
   const lines = [
     'import os',
     'from trilho import Trilho',
@@ -148,7 +170,13 @@ function python(entry: Entry): string {
     '',
   ]
   if (listed && entry.method === 'GET') return [...lines, `for one in ${call}:`, '    print(one)'].join('\n')
-  return [...lines, success.content ? `print(${call})` : call].join('\n')
+  return [...lines, pythonUse[answerOf(entry)](call)].join('\n')
+}
+
+const pythonUse: Readonly<Record<Answer, (call: string) => string>> = {
+  json: (call) => `print(${call})`,
+  file: (call) => `with open("${FILE}", "wb") as file:\n    file.write(${call})`,
+  none: (call) => call,
 }
 
 function pythonArguments(entry: Entry): string {
