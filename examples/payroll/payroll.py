@@ -14,7 +14,7 @@ from collections import Counter
 from trilho import Line, LineResult, Trilho, decimal_string, pay_many, units
 
 
-def read_lines(path: str) -> "list[Line]":
+def read_lines(path: str) -> list[Line]:
     with open(path, newline="", encoding="utf-8") as file:
         return [
             {

@@ -77,7 +77,6 @@ class Contract(Case):
         dry = client.pix.payouts.dry_run(**order)
         self.assertIsInstance(dry["balance_after"], int)
         made = client.pix.payouts.create(**order)
-        assert client.last_response is not None
         self.assertFalse(client.last_response.replayed)
         self.assertEqual(client.pix.payouts.create(**order), made)
         self.assertTrue(client.last_response.replayed)
@@ -159,7 +158,6 @@ class Contract(Case):
         self.assertEqual(client.account.get()["environment"], "sandbox")
         self.assertIsNone(client.account.fee_payouts().first())
         self.assertGreater(client.usage.get()["minute"]["used"], 0)
-        assert client.last_response is not None
         request_id = client.last_response.request_id or ""
         self.assertEqual(eventually(lambda: client.requests.get(request_id))["route"], "/v1/usage")
         self.assertEqual(len(client.requests.list(limit=1, after="start", wait=1).page().data), 1)
