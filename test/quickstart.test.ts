@@ -1,10 +1,20 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { wheelName } from '../tools/pack-wheel.ts'
 import { createDatabase, type TestDatabase } from './support/database.ts'
 import { assertPrinted, openRunner, type Runner, type Sample, samplesOf } from './support/markdown.ts'
 import { noteFact } from './support/proof.ts'
@@ -126,8 +136,14 @@ test('npm start is ready, and prints three lines to paste', { timeout: 2 * BUILD
       env: { PATH, HOME: home },
     },
   )
+  const wheel = join(project, wheelName)
+  writeFileSync(
+    wheel,
+    Buffer.from(await (await fetch(`${pasted.TRILHO_URL}/docs/${wheelName}`)).arrayBuffer()),
+  )
   runner = openRunner({
-    env: { PATH, HOME: home, ...testRun(), ...pasted },
+    // Python imports the wheel as it is, so that the test needs no pip.
+    env: { PATH, HOME: home, ...testRun(), ...pasted, PYTHONPATH: wheel },
     sdk: join(project, 'node_modules/@trilho/sdk'),
     cwd: copy,
   })

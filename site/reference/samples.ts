@@ -161,7 +161,6 @@ function python(entry: Entry): string {
   const name = entry['x-name'].split('.').map(argumentOf).join('.')
   const call = `client.${name}(${pythonArguments(entry)})`
   const [, success] = successOf(entry)
-  const answer = answerOf(entry)
   const listed = success.content?.['application/json']?.schema.properties?.data?.items
   const lines = [
     'import os',
@@ -171,12 +170,13 @@ function python(entry: Entry): string {
     '',
   ]
   if (listed && entry.method === 'GET') return [...lines, `for one in ${call}:`, '    print(one)'].join('\n')
-  const use: Readonly<Record<Answer, string>> = {
-    json: `print(${call})`,
-    file: `open("${FILE}", "wb").write(${call})`,
-    none: call,
-  }
-  return [...lines, use[answer]].join('\n')
+  return [...lines, pythonUse[answerOf(entry)](call)].join('\n')
+}
+
+const pythonUse: Readonly<Record<Answer, (call: string) => string>> = {
+  json: (call) => `print(${call})`,
+  file: (call) => `with open("${FILE}", "wb") as file:\n    file.write(${call})`,
+  none: (call) => call,
 }
 
 function pythonArguments(entry: Entry): string {
