@@ -28,6 +28,7 @@ async function signedIn(href: string): Promise<SignedIn> {
   throw redirect({ to: '/sign-in', search: { next: href } })
 }
 
+const isOfPerson = (path: string) => path === '/me' || path === '/notifications'
 const isOperators = (path: string) => path.startsWith('/operator')
 
 /** The layout of all pages that need a session. */
@@ -93,7 +94,7 @@ const bareAddress = <Path extends string>(path: Path) =>
       const { partner } = await signedIn(location.href)
       const page = location.pathname.replace(/\/$/, '')
       throw partner === null
-        ? redirect({ to: `/operator/production${page === '/me' ? page : ''}`, search })
+        ? redirect({ to: `/operator/production${isOfPerson(page) ? page : ''}`, search })
         : redirect({ to: `/${lastEnvironment()}${page}`, search })
     },
   })
@@ -101,6 +102,7 @@ const bareAddress = <Path extends string>(path: Path) =>
 export const bareAddresses = [
   bareAddress('/'),
   bareAddress('/me'),
+  bareAddress('/notifications'),
   bareAddress('/team'),
   bareAddress('/team/audit'),
   bareAddress('/account'),

@@ -6,7 +6,7 @@ import { findingRoutes } from './pages/finding/routes.tsx'
 import { moneyRoutes } from './pages/money/routes.tsx'
 import { operatorRoutes } from './pages/operator/routes.tsx'
 import { overviewRoutes } from './pages/overview/routes.tsx'
-import { ownSettingsRoute, peopleRoutes, publicRoutes } from './pages/people/routes.tsx'
+import { ownRoutes, peopleRoutes, publicRoutes } from './pages/people/routes.tsx'
 import { playgroundRoutes } from './pages/playground/routes.tsx'
 import { Crashed } from './shell/crashed.tsx'
 import { keepTrail } from './ui/trail.ts'
@@ -24,7 +24,7 @@ const routeTree = rootRoute.addChildren([
       ...playgroundRoutes,
       ...findingRoutes,
     ]),
-    operatorRoute.addChildren([...operatorRoutes, ownSettingsRoute]),
+    operatorRoute.addChildren([...operatorRoutes, ...ownRoutes]),
   ]),
 ])
 

@@ -83,6 +83,13 @@ export const sharedGrants: Record<string, string> = {
   acts_head: 'SELECT, UPDATE',
   acts_keys: 'SELECT, INSERT, UPDATE',
   forms: 'SELECT, INSERT, DELETE',
+  notifications: 'SELECT, INSERT, UPDATE, DELETE',
+  mails: 'SELECT, INSERT, UPDATE, DELETE',
+  notification_settings: 'SELECT, INSERT, UPDATE',
+  mail_addresses: 'SELECT, INSERT, UPDATE',
+  notification_positions: 'SELECT, INSERT, UPDATE',
+  notification_sightings: 'SELECT, INSERT, DELETE',
+  mail_state: 'SELECT, INSERT, UPDATE',
 }
 
 /** Functions that a world's role may call. Trigger functions need no such right. */
@@ -182,4 +189,11 @@ export const tablePurposes: Record<string, string> = {
   windows: 'counters of the rate limits of keys',
   lone_node: 'the mark of the node that counts rate limits in memory',
   sealing: 'which SECRET_KEY is in force, with a check value',
+  notifications: 'what each person is told, in the console and by mail',
+  mails: 'mails to people: waiting, sent, given up or canceled; without their text',
+  notification_settings: 'which kinds of notification a person wants by mail',
+  mail_addresses: 'addresses whose owner confirmed them',
+  notification_positions: 'up to which line the logs were read for notifications',
+  notification_sightings: 'states that people were told of already',
+  mail_state: 'when mail was last sent, and why it last failed',
 }

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createSealer } from '../../src/core/seal.ts'
+import { confirmationToken } from '../../src/notifications/confirmation.ts'
 import { codeAt, stepAt } from '../../src/parties/team/factor.ts'
 import { browse, forgetSession, type Visitor } from '../support/browser.ts'
 import { seedOf } from '../support/code.ts'
 import { makePerson, openConsole, type Person } from '../support/console.ts'
+import { asAdmin, TEST_KEY } from '../support/database.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -177,4 +180,42 @@ test('what is shown once is nowhere after a reload', async () => {
   const again = await client.get('/team')
   expect(again.text).toContain(email)
   expect(again.text).not.toContain(token)
+})
+
+test('shows notifications behind the bell until they are read, and asks which of them come by e-mail', async () => {
+  const person = await makePerson(service, { partner_id, role: 'developer', name: 'Caio Brandão' })
+  const { id: user_id, email } = person.user
+  await asAdmin(service.database.url, [
+    `INSERT INTO shared.notifications (id, user_id, kind, place, topic, count, samples, first_at, last_at)
+     VALUES ('ntf_bell', '${user_id}', 'webhook_failing', 'sandbox', '', 10000, '[{"id": "whe_1"}]', now(), now())`,
+  ])
+  await browse({ url: service.url, as: person }, async ({ page, visit, settled, screenshot, axe }) => {
+    await visit('/sandbox')
+    await page.getByRole('link', { name: 'Notifications, 1 unread' }).click()
+    await page.getByText('Webhook endpoints failed 10,000 times.').waitFor()
+    await page.getByRole('link', { name: 'Notifications', exact: true }).waitFor()
+    await screenshot('notifications')
+    await axe()
+    await page.getByRole('link', { name: 'Choose what you receive by e-mail' }).click()
+    await page.getByText('E-mail is not set up on this service').waitFor()
+    const failing = page.getByLabel('Webhook endpoint fails')
+    expect(await failing.isChecked()).toBe(true)
+    await failing.uncheck()
+    await settled()
+    await page.reload()
+    await page.getByText('E-mail is not set up on this service').waitFor()
+    expect(await failing.isChecked()).toBe(false)
+    expect(await page.getByLabel('Exception opened').count()).toBe(0)
+
+    const token = confirmationToken(createSealer([TEST_KEY]), { user_id, email }, Date.now())
+    await visit(`/me?confirm=${token}`)
+    await page.getByText('You opened the link from the mail to').waitFor()
+    await screenshot('confirm-address')
+    await page.getByRole('button', { name: 'Confirm this address' }).click()
+    await page.waitForURL(/\/me$/)
+    const [confirmed] = await asAdmin(service.database.url, [
+      `SELECT email FROM shared.mail_addresses WHERE user_id = '${user_id}'`,
+    ])
+    expect(confirmed).toEqual({ email })
+  })
 })

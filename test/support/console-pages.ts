@@ -46,6 +46,7 @@ export const consolePages: readonly PageOf[] = [
   page('owner', 'audit', () => '/team/audit'),
   page('owner', 'account', () => '/account'),
   page('owner', 'me', () => '/me'),
+  page('owner', 'notifications', () => '/notifications'),
   page('operator', 'operator', () => '/operator/sandbox'),
   page('operator', 'operator-partners', () => '/operator/sandbox/partners'),
   page('operator', 'operator-partner', ({ partner_id }) => `/operator/sandbox/partners/${partner_id}`),

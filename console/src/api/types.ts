@@ -198,6 +198,48 @@ export type Calls = {
     body: undefined
     reply: { readonly data: readonly ({ readonly place: "production" | "sandbox" | "shared"; readonly seq: string; readonly at: string; readonly actor: { readonly id: string | null; readonly email: string | null }; readonly session_id: string | null; readonly address: string | null; readonly action: string; readonly object_id: string | null; readonly before: { readonly [name: string]: unknown } | null; readonly after: { readonly [name: string]: unknown } | null; readonly hash: string })[]; readonly has_more: boolean; readonly next_cursor: string | null }
   }
+  'console.notifications.list': {
+    params: undefined
+    query: undefined
+    body: undefined
+    reply: { readonly data: readonly ({ readonly id: string; readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly place: "" | "production" | "sandbox"; readonly topic: string; readonly count: number; readonly samples: readonly ({ readonly id: string; readonly note?: string | undefined })[]; readonly last_at: string; readonly read: boolean; readonly path: string })[]; readonly unread: number }
+  }
+  'console.notifications.count': {
+    params: undefined
+    query: undefined
+    body: undefined
+    reply: { readonly unread: number }
+  }
+  'console.notifications.read': {
+    params: undefined
+    query: undefined
+    body: { readonly seen: readonly ({ readonly id: string; readonly count: number })[] }
+    reply: { readonly unread: number }
+  }
+  'console.notifications.settings': {
+    params: undefined
+    query: undefined
+    body: undefined
+    reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
+  }
+  'console.notifications.change': {
+    params: undefined
+    query: undefined
+    body: { readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean }
+    reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
+  }
+  'console.notifications.ask': {
+    params: undefined
+    query: undefined
+    body: undefined
+    reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
+  }
+  'console.notifications.confirm': {
+    params: undefined
+    query: undefined
+    body: { readonly token: string }
+    reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
+  }
   'console.overview.get': {
     params: { readonly environment: "production" | "sandbox" }
     query: { readonly period?: "24h" | "7d" | "30d" | "90d" | undefined }
@@ -610,7 +652,7 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox" }
     query: undefined
     body: undefined
-    reply: { readonly rails: readonly ({ readonly rail: string; readonly simulated: boolean; readonly configured: boolean; readonly message: string | null; readonly pending: number; readonly processing: number; readonly oldest_seconds: number; readonly exceptions: number })[]; readonly prices: readonly ({ readonly pair: string; readonly price: string; readonly at: string; readonly source: string; readonly fresh: boolean })[]; readonly price_max_age_ms: number; readonly queues: { readonly events_fresh: number; readonly events_oldest_seconds: number; readonly webhooks_pending: number; readonly webhooks_oldest_due_seconds: number; readonly trades_oldest_unfolded_seconds: number }; readonly audit: { readonly last_finished_at: string | null; readonly age_seconds: number | null; readonly findings: number; readonly stage: string | null }; readonly node: { readonly role: string; readonly version: string; readonly up_seconds: number; readonly connections: number; readonly waiting: number } }
+    reply: { readonly rails: readonly ({ readonly rail: string; readonly simulated: boolean; readonly configured: boolean; readonly message: string | null; readonly pending: number; readonly processing: number; readonly oldest_seconds: number; readonly exceptions: number })[]; readonly prices: readonly ({ readonly pair: string; readonly price: string; readonly at: string; readonly source: string; readonly fresh: boolean })[]; readonly price_max_age_ms: number; readonly queues: { readonly events_fresh: number; readonly events_oldest_seconds: number; readonly webhooks_pending: number; readonly webhooks_oldest_due_seconds: number; readonly trades_oldest_unfolded_seconds: number }; readonly audit: { readonly last_finished_at: string | null; readonly age_seconds: number | null; readonly findings: number; readonly stage: string | null }; readonly mail: { readonly configured: boolean; readonly sent_at: string | null; readonly failed_at: string | null; readonly error: string | null; readonly waiting: number; readonly oldest_waiting_seconds: number; readonly given_up: number }; readonly node: { readonly role: string; readonly version: string; readonly up_seconds: number; readonly connections: number; readonly waiting: number } }
   }
   'console.operator.partners.list': {
     params: { readonly environment: "production" | "sandbox" }
@@ -826,6 +868,13 @@ export const routes = {
   'console.links.look': 'POST /console/api/links/look',
   'console.links.use': 'POST /console/api/links/use',
   'console.acts.list': 'GET /console/api/audit',
+  'console.notifications.list': 'GET /console/api/me/notifications',
+  'console.notifications.count': 'GET /console/api/me/notifications/unread',
+  'console.notifications.read': 'POST /console/api/me/notifications/read',
+  'console.notifications.settings': 'GET /console/api/me/notification-settings',
+  'console.notifications.change': 'PATCH /console/api/me/notification-settings',
+  'console.notifications.ask': 'POST /console/api/me/mail',
+  'console.notifications.confirm': 'POST /console/api/me/mail/confirm',
   'console.overview.get': 'GET /console/api/{environment}/overview',
   'console.payouts.list': 'GET /console/api/{environment}/payouts',
   'console.payouts.csv': 'GET /console/api/{environment}/payouts.csv',

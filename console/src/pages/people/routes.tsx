@@ -27,12 +27,19 @@ export const publicRoutes = [
 
 const MePage = lazyPage(() => import('./me.tsx'), 'MePage')
 
+const NotificationsPage = lazyPage(() => import('./notifications.tsx'), 'NotificationsPage')
+
 /** Pages about the person and the team. Their content is the same in both environments; what they link to is not. */
 export const peopleRoutes = [
   createRoute({
     getParentRoute: () => environmentRoute,
     path: 'me',
     component: MePage,
+  }),
+  createRoute({
+    getParentRoute: () => environmentRoute,
+    path: 'notifications',
+    component: NotificationsPage,
   }),
   createRoute({
     getParentRoute: () => environmentRoute,
@@ -51,9 +58,8 @@ export const peopleRoutes = [
   }),
 ] as const
 
-/** The same page for an operator. */
-export const ownSettingsRoute = createRoute({
-  getParentRoute: () => operatorRoute,
-  path: 'me',
-  component: MePage,
-})
+/** The pages about the person, for an operator. */
+export const ownRoutes = [
+  createRoute({ getParentRoute: () => operatorRoute, path: 'me', component: MePage }),
+  createRoute({ getParentRoute: () => operatorRoute, path: 'notifications', component: NotificationsPage }),
+] as const

@@ -2,6 +2,7 @@ import { conversions } from './conversions.ts'
 import { developers } from './developers.ts'
 import { finding } from './finding.ts'
 import { money } from './money.ts'
+import { notifications } from './notifications.ts'
 import { object } from './object.ts'
 import { overview } from './overview.ts'
 import { people } from './people.ts'
@@ -15,6 +16,7 @@ export const english = {
   developers,
   finding,
   money,
+  notifications,
   object,
   overview,
   people,
