@@ -115,7 +115,7 @@ const searchIn = (language: 'en' | 'pt') =>
 const search = { en: searchIn('en'), pt: searchIn('pt') }
 
 test.each(['idempotency', 'timeout@sandbox.test', 'quote_expired'])('search finds %s', (word) => {
-  const [first] = search.en(word)
+  const [first] = search.en(word).sections
   expect(files.get(`${first!.address.split('#')[0]}.md`)!.toLowerCase()).toContain(word)
 })
 
@@ -133,7 +133,7 @@ test.each([
   ['pt', 'saldo', '/docs/pt/errors/insufficient_balance'],
   ['pt', 'pagamentos', '/docs/pt/quickstart'],
 ] as const)('search in %s for %s shows %s first', (language, words, address) => {
-  expect(search[language](words)[0]?.address).toBe(address)
+  expect(search[language](words).sections[0]?.address).toBe(address)
 })
 
 /** A copy of the repository with one more page. */
@@ -170,4 +170,21 @@ test('the changelog feed has every release', () => {
   expect(feed).toContain('<updated>2026-12-01T00:00:00Z</updated>')
   expect(feed).toContain('- b &amp; c')
   expect(feed).not.toContain('Unreleased')
+})
+
+test('the changelog feed has the version that this server runs', () => {
+  const feed = files.get('/docs/changelog.xml')!
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  expect(feed).toMatch(new RegExp(`<entry><title>${version}( \\(unreleased\\))?</title>`))
+  expect(feed).not.toContain('1970-01-01')
+})
+
+test('every alert leads to the part of a page that says what to do', () => {
+  const { groups } = parse(readFileSync(join(root, 'deploy/prometheus/alerts.yaml'), 'utf8'))
+  const rules = groups.flatMap((group: any) => group.rules)
+  expect(rules.map(({ alert }: any) => alert)).toContain('TrilhoLogFell')
+  for (const { alert, annotations } of rules) {
+    const [page, anchor] = annotations.runbook_url.replace('{{ $externalLabels.docs }}', '').split('#')
+    expect(files.get(page), alert).toContain(` id="${anchor}"`)
+  }
 })

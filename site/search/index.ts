@@ -8,6 +8,18 @@ const WEIGHT = { title: 9, heading: 5, description: 2, text: 1 } as const
 
 const SNIPPET_CHARS = 90
 
+/** Score factors: the changelog has a word about everything, and most readers call the API. */
+const factors: readonly (readonly [prefix: string, factor: number])[] = [
+  ['/docs/changelog', 0.3],
+  ['/docs/operate/', 0.8],
+  ['/docs/cli', 0.7],
+]
+
+const factorOf = (address: string): [] | [number] => {
+  const found = factors.find(([prefix]) => address.startsWith(prefix))
+  return found ? [found[1]] : []
+}
+
 /** Builds the search index of one language: all sections, and the sections of each word. */
 export function indexOf(pages: readonly Page[], language: Language): SearchIndex {
   const sections: SearchIndex['sections'][number][] = []
@@ -21,6 +33,7 @@ export function indexOf(pages: readonly Page[], language: Language): SearchIndex
         page.title,
         heading ?? '',
         snippetOf(heading === undefined ? page.description : text),
+        ...factorOf(page.address),
       ])
       if (position === 0) {
         note(number, page.title, WEIGHT.title)
@@ -31,19 +44,10 @@ export function indexOf(pages: readonly Page[], language: Language): SearchIndex
       note(number, text, WEIGHT.text)
     }
   }
-  for (const [word, others] of Object.entries(synonyms[language])) alsoFind(word, others)
   return {
     sections,
     terms: Object.fromEntries([...places].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(packed)),
-  }
-
-  /** Makes a word also find the sections of its synonyms. */
-  function alsoFind(word: string, others: readonly string[]): void {
-    const found = new Map(places.get(word))
-    for (const other of others)
-      for (const [number, weight] of places.get(other) ?? [])
-        found.set(number, Math.max(found.get(number) ?? 0, weight))
-    places.set(word, new Map([...found].toSorted(([a], [b]) => a - b)))
+    synonyms: synonyms[language],
   }
 
   function note(number: number, text: string, weight: number): void {

@@ -44,8 +44,8 @@ const learned: Readonly<Record<string, string>> = {
   whe: 'ENDPOINT',
 }
 
-/** What depends on how far things are by then; none of it is about an id that does not exist. */
-const alsoFine = ['already_final', 'customer_exists', 'quote_expired']
+/** What depends on how far things are by then; none of it is about an id that does not exist, or a document that does. */
+const alsoFine = ['already_final', 'quote_expired']
 
 /** A delivery is there once the event was sent again, and an endpoint is until it is deleted. */
 const late = ['webhook_endpoints.delivery', 'webhook_endpoints.delete']

@@ -38,6 +38,7 @@ const zipped = { 'accept-encoding': 'br, gzip' }
 test.each([
   ['/docs', 'text/html'],
   ['/docs/quickstart', 'text/html'],
+  ['/docs/pt', 'text/html'],
   ['/docs/api/pix', 'text/html'],
   ['/docs/api/events/pix.payout.completed', 'text/html'],
   ['/docs/errors/quote_expired', 'text/html'],
@@ -144,8 +145,7 @@ test.each([
   ['/docs/errors/', '/docs/errors'],
   ['/docs/api/events/pix.payout.completed/', '/docs/api/events/pix.payout.completed'],
   ['/docs/search/?q=pix', '/docs/search?q=pix'],
-  ['/docs/pt', '/docs/pt/quickstart'],
-  ['/docs/pt/', '/docs/pt/quickstart'],
+  ['/docs/pt/', '/docs/pt'],
   ['/docs/guides', '/docs/guides/money'],
   ['/docs/operate/', '/docs/operate/install'],
   ['/docs/openapi.json', '/openapi.json'],
