@@ -1,18 +1,22 @@
 import type { SearchIndex } from '../../src/doors/reference/search.ts'
 import { termsOf } from '../../src/doors/reference/search.ts'
 import type { Language, Page } from '../page.ts'
-import { synonyms } from './synonyms.ts'
+import { keywords, synonyms } from './synonyms.ts'
 
 /** The weight of a word by its position. */
 const WEIGHT = { title: 9, heading: 5, description: 2, text: 1 } as const
 
 const SNIPPET_CHARS = 90
 
-/** Score factors: the changelog has a word about everything, and most readers call the API. */
+/** Score factors: most readers look for a guide, and the changelog has a word about everything. */
 const factors: readonly (readonly [prefix: string, factor: number])[] = [
-  ['/docs/changelog', 0.3],
+  ['/docs/guides/', 1.3],
+  ['/docs/quickstart', 1.1],
+  ['/docs/sdk', 1.1],
+  ['/docs/api/events/', 0.7],
   ['/docs/operate/', 0.8],
-  ['/docs/cli', 0.7],
+  ['/docs/cli', 0.6],
+  ['/docs/changelog', 0.5],
 ]
 
 const factorOf = (address: string): [] | [number] => {
@@ -37,7 +41,7 @@ export function indexOf(pages: readonly Page[], language: Language): SearchIndex
       ])
       if (position === 0) {
         note(number, page.title, WEIGHT.title)
-        note(number, page.also ?? '', WEIGHT.heading)
+        note(number, `${page.also ?? ''} ${keywords[page.address] ?? ''}`, WEIGHT.heading)
         note(number, page.description, WEIGHT.description)
       }
       note(number, heading ?? '', WEIGHT.heading)

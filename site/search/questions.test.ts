@@ -119,7 +119,7 @@ test.each([
   ['erro 429', 'pt/errors/rate_limit_exceeded'],
   ['chave invalida', 'pt/errors/invalid_api_key'],
   ['início rápido', 'pt/quickstart'],
-  ['webhoks', 'pt/quickstart'],
+  ['webhoks nao encontrado', 'pt/errors/webhook_endpoint_not_found'],
 ])('in Portuguese: %s', (question, page) => {
   const found = pagesFor('pt', question)
   expect(found.slice(0, 3), found.slice(0, 5).join(', ')).toContain(page)

@@ -43,6 +43,8 @@ const RESULTS = 20
 const SECTIONS_OF_A_PAGE = 3
 const WORDS = 8
 const WORD_CHARS = 40
+/** A word is the beginning of at most so many terms. */
+const BEGUN = 150
 /** A word is compared with at most so many terms for typing errors, and matches at most so many of them. */
 const COMPARED = 2000
 const MISTYPED = 6
@@ -116,26 +118,32 @@ const stemOf = (word: string): string => {
 /** How many errors a word of this length may have. */
 const errorsIn = ({ length }: string): number => (length < 4 ? 0 : length < 8 ? 1 : 2)
 
+/** The last three rows of the table that `editsBetween` fills, kept because it runs hundreds of times per query. */
+const rows = [0, 1, 2].map(() => new Uint8Array(WORD_CHARS + 1))
+
 /**
  * The number of letters to add, remove, replace or swap with their neighbour to get from one word to the other; `most + 1` as soon
- * as it must be more than `most`.
+ * as it must be more than `most`. Words have less than 40 letters.
  */
 export function editsBetween(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1
-  let [older, old] = [[] as number[], Array.from({ length: b.length + 1 }, (_, at) => at)]
+  let [older, old, row] = rows as [Uint8Array, Uint8Array, Uint8Array]
+  for (let j = 0; j <= b.length; j++) old[j] = j
   for (let i = 1; i <= a.length; i++) {
-    const row = [i]
+    row[0] = i
     let least = i
+    const letter = a.charCodeAt(i - 1)
     for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1
-      let edits = Math.min(old[j]! + 1, row[j - 1]! + 1, old[j - 1]! + same)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        edits = Math.min(edits, older[j - 2]! + 1)
-      row.push(edits)
-      least = Math.min(least, edits)
+      let edits = old[j - 1]! + (letter === b.charCodeAt(j - 1) ? 0 : 1)
+      edits = Math.min(edits, old[j]! + 1, row[j - 1]! + 1)
+      const isSwap =
+        i > 1 && j > 1 && letter === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === b.charCodeAt(j - 1)
+      if (isSwap) edits = Math.min(edits, older[j - 2]! + 1)
+      row[j] = edits
+      if (edits < least) least = edits
     }
     if (least > most) return most + 1
-    ;[older, old] = [old, row]
+    ;[older, old, row] = [old, row, older]
   }
   return Math.min(old[b.length]!, most + 1)
 }
@@ -150,7 +158,7 @@ type Matches = {
 
 export function openSearch(index: SearchIndex): Search {
   const { sections } = index
-  const { matchesOf } = openTerms(index)
+  const { matchesOf, isKnown } = openTerms(index)
   const names = sections.map(([, title, heading]) => `${wordsOf(heading || title).join(' ')} `)
   const firstOfPage = new Map<string, number>()
   const pageOf = sections.map(([address], section) => {
@@ -160,7 +168,7 @@ export function openSearch(index: SearchIndex): Search {
   })
 
   return (query) => {
-    const words = [...new Set(wordsOf(query))].slice(0, WORDS)
+    const words = [...new Set(wordsOf(query).flatMap(knownOrParts))].slice(0, WORDS)
     const matches = words.map(matchesOf)
     const known = matches.filter(({ rarity }) => rarity > 0)
     const name = `${words.join(' ')} `
@@ -179,6 +187,11 @@ export function openSearch(index: SearchIndex): Search {
       complete: best !== undefined && matches.every((one) => has(one, best)),
       literal: best !== undefined && matches.every((one) => isLiteral(one, best)),
     }
+  }
+
+  /** A compound that the docs do not have may have been put together from words that they have: quote-expired. */
+  function knownOrParts(word: string): string[] {
+    return isKnown(word) ? [word] : word.split(joints).filter(isTerm).map(singular)
   }
 
   /** The share of a word that a section matches; what the title of its page says counts for all its sections. */
@@ -223,7 +236,8 @@ export function openSearch(index: SearchIndex): Search {
 function openTerms({ sections, terms, synonyms }: SearchIndex) {
   // Sorted, so that words with a common prefix are adjacent and found by binary search.
   const inOrder = Object.keys(terms).toSorted()
-  return { matchesOf }
+  const isKnown = (word: string) => inOrder[firstFrom(word)]?.startsWith(word) === true
+  return { matchesOf, isKnown }
 
   function matchesOf(word: string): Matches {
     const scores = new Float64Array(sections.length)
@@ -234,10 +248,8 @@ function openTerms({ sections, terms, synonyms }: SearchIndex) {
       else note(term, PREFIX * (0.5 + (0.5 * word.length) / term.length), literal)
     }
     if (Object.hasOwn(synonyms, word)) for (const other of synonyms[word]!) note(other, SYNONYM)
-    // A word that is in the docs is spelt right. A compound that is not may have been put together from words that are.
+    // A word that is in the docs is spelt right.
     if (whole === 0) {
-      const parts = word.split(joints).filter(isTerm).map(singular)
-      if (parts.length > 1) for (const part of parts) note(part, STEM)
       const stem = stemOf(word)
       if (stem !== word) for (const term of startingWith(stem)) note(term, STEM)
       for (const [term, edits] of mistyped(word)) note(term, edits === 1 ? ONE_ERROR : TWO_ERRORS)
@@ -264,27 +276,28 @@ function openTerms({ sections, terms, synonyms }: SearchIndex) {
     }
   }
 
-  function* startingWith(prefix: string): Generator<string> {
-    for (let at = firstFrom(prefix); inOrder[at]?.startsWith(prefix); at++) yield inOrder[at]!
+  function* startingWith(prefix: string, most = BEGUN): Generator<string> {
+    const first = firstFrom(prefix)
+    for (let at = first; at < first + most && inOrder[at]?.startsWith(prefix); at++) yield inOrder[at]!
   }
 
   /**
-   * The terms that differ from a word by a typing error or two, best first. The first letter is seldom wrong, so only terms that
+   * The terms that differ from a word by one typing error, or else by two. The first letter is seldom wrong, so only terms that
    * begin with it, or with the second letter, are compared.
    */
   function mistyped(word: string): [term: string, edits: number][] {
     const most = errorsIn(word)
     if (most === 0) return []
     const near: [string, number][] = []
-    let compared = 0
     for (const letter of new Set(word.slice(0, 2)))
-      for (const term of startingWith(letter)) {
-        if (++compared > COMPARED) break
+      for (const term of startingWith(letter, COMPARED / 2)) {
         if (Math.abs(term.length - word.length) > most || term.length < 4) continue
         const edits = editsBetween(word, term, most)
         if (edits <= most) near.push([term, edits])
       }
-    return near.toSorted(([, a], [, b]) => a - b).slice(0, MISTYPED)
+    // A term with two errors says little beside one with a single error.
+    const least = Math.min(...near.map(([, edits]) => edits))
+    return near.filter(([, edits]) => edits === least).slice(0, MISTYPED)
   }
 
   function firstFrom(word: string): number {
