@@ -188,3 +188,36 @@ test('every alert leads to the part of a page that says what to do', () => {
     expect(files.get(page), alert).toContain(` id="${anchor}"`)
   }
 })
+
+test('what README says is at /docs is there', () => {
+  const table = readFileSync(join(root, 'README.md'), 'utf8').split('## Documents')[1]!.split('## Test')[0]!
+  const served = table
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .flatMap((line) => line.split('|').slice(1, 3))
+    .flatMap((cell) => [...cell.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target!))
+  expect(served.length).toBeGreaterThan(20)
+  for (const target of [...served, 'docs/changelog.md'])
+    expect(files.has(`/${target.replace(/\.md$/, '')}`), target).toBe(true)
+})
+
+test('Português leads to the same page, or else to the Portuguese start page, which lists every page', () => {
+  const other = (address: string) => / href="([^"]+)" hreflang="/.exec(files.get(address)!)![1]
+  expect(other('/docs/quickstart')).toBe('/docs/pt/quickstart')
+  expect(other('/docs/errors/quote_expired')).toBe('/docs/pt/errors/quote_expired')
+  expect(other('/docs/guides/errors')).toBe('/docs/pt/errors')
+  expect(other('/docs/guides/money')).toBe('/docs/pt')
+  expect(other('/docs')).toBe('/docs/pt')
+  expect(other('/docs/pt')).toBe('/docs')
+  const home = files.get('/docs/pt')!
+  const below = (prefix: string) =>
+    [...files.keys()].filter((one) => new RegExp(`^${prefix}[a-z-]+$`).test(one))
+  const listed = [
+    ...below('/docs/guides/'),
+    ...below('/docs/operate/'),
+    '/docs/pt/quickstart',
+    '/docs/pt/errors',
+  ]
+  expect(listed.filter((address) => !home.includes(`<li><a href="${address}"`))).toEqual([])
+  expect(files.get('/docs/pt/quickstart')).toContain('<a class="brand" href="/docs/pt">')
+})
