@@ -141,7 +141,11 @@ test('an index that did not come is fetched again, and until then the form asks 
     await field.fill('quote_expired ')
     await page.getByRole('option').first().filter({ hasText: 'quote_expired' }).waitFor()
     await field.fill('saldo')
-    await page.getByRole('option').first().filter({ hasText: /balance/i }).waitFor()
+    await page
+      .getByRole('option')
+      .first()
+      .filter({ hasText: /balance/i })
+      .waitFor()
     await page.getByRole('option').filter({ hasText: 'insufficient_balance' }).first().waitFor()
     broken = true
     await open('/docs')

@@ -56,6 +56,11 @@ test('no sample names an id that the reader does not have', () => {
     for (const { code } of samplesOf(entry)) expect(code).not.toMatch(/\b[a-z]{2,4}_[0-9a-z]{26}\b/)
 })
 
+test('no sample creates the customer that the demo has', () => {
+  const create = entries.find((entry) => entry['x-name'] === 'customers.create')!
+  for (const { code } of samplesOf(create)) expect(code).not.toContain('529.982.247-25')
+})
+
 test.each(inOrder.map((entry) => [entry['x-name'], entry] as const))('%s', async (_, entry: Entry) => {
   const { code } = samplesOf(entry)[0]!
   const { stdout } = await promisify(execFile)(
