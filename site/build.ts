@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { OpenApi } from '../src/doors/reference/openapi.ts'
+import { writeWheels } from '../tools/pack-wheel.ts'
 import { buildAssets } from './assets.ts'
 import { buildSite } from './site.ts'
 
@@ -16,6 +17,7 @@ const KEPT = 'trilho-sdk.tgz'
 mkdirSync(folder, { recursive: true })
 for (const name of readdirSync(folder)) if (name !== KEPT) rmSync(join(folder, name), { recursive: true })
 
+writeWheels(folder)
 const assets = await buildAssets(folder)
 // Uses the checked-in file, because loading all endpoints would take longer than the rest of the build. `npm run check`
 // compares the file with the endpoints.

@@ -17,6 +17,7 @@ const columns: readonly {
     links: [
       ['/docs/quickstart', 'Quickstart', 'From a clone to a payout and a webhook'],
       ['/docs/sdk', 'TypeScript SDK', 'Typed calls, retries that never pay twice'],
+      ['/docs/python', 'Python package', 'The same in Python, and payrolls'],
       ['/docs/api', 'API reference', 'Every call, with samples in three languages'],
       ['/docs/guides/webhooks', 'Webhooks', 'Be told what happened, and verify it'],
       ['/docs/errors', 'Errors', 'A page for every code'],
@@ -150,22 +151,17 @@ console.log(payout.status)`,
   {
     language: 'py',
     title: 'Python',
-    code: `import json, os, urllib.request
+    code: `import os
+from trilho import Trilho, units
 
-request = urllib.request.Request(
-    "${PLACEHOLDER}/v1/pix/payouts",
-    headers={
-        "Authorization": "Bearer " + os.environ["TRILHO_KEY"],
-        "Content-Type": "application/json",
-    },
-    data=json.dumps({
-        "customer_id": os.environ["CUSTOMER"],
-        "amount": "${body.amount}",
-        "counterparty": {"type": "pix_key", "pix_key": "${body.key}"},
-        "idempotency_key": "${body.claim}",
-    }).encode(),
+client = Trilho(base_url="${PLACEHOLDER}")
+
+payout = client.pix.payouts.create(
+    customer_id=os.environ["CUSTOMER"],
+    amount=units("10.50", "BRL"),
+    counterparty={"type": "pix_key", "pix_key": "${body.key}"},
+    idempotency_key="${body.claim}",
 )
-with urllib.request.urlopen(request) as response:
-    print(json.load(response)["status"])`,
+print(payout["status"])`,
   },
 ]

@@ -12,6 +12,7 @@ import { buildCollection } from './collection.ts'
 import { renderConsoleTypes } from './console-types.ts'
 import { renderHttpFile } from './http-file.ts'
 import { buildPostman } from './postman.ts'
+import { renderPython } from './python.ts'
 import { type Document, renderSdk } from './sdk.ts'
 import { fillTables } from './tables.ts'
 
@@ -36,6 +37,10 @@ const files: readonly Generated[] = [
   },
   { path: 'sdk/src/generated/types.ts', content: sdk.types },
   { path: 'sdk/src/generated/operations.ts', content: sdk.operations },
+  ...Object.entries(renderPython(openapi as unknown as Document)).map(([name, content]) => ({
+    path: `python/trilho/${name}`,
+    content,
+  })),
   {
     path: 'console/src/api/types.ts',
     content: renderConsoleTypes(buildConsoleDocument(consoleEndpoints, version)),

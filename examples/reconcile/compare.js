@@ -103,6 +103,7 @@ const isAfter = ({ fields }, mark) => mark === undefined || String(fields.create
  */
 export async function checkBook(entries, customers, find) {
   const marks = new Map(customers.map(({ id, mark }) => [id, mark]))
+  /** @type {Record<string, unknown>[]} */
   const theirs = customers.flatMap(({ id, orders, lines, mark }) => [
     ...orders.filter((order) => isDue(order, lines, mark)).map(({ fields }) => fields),
     ...lines
@@ -115,19 +116,27 @@ export async function checkBook(entries, customers, find) {
         amount,
       })),
   ])
-  const byName = new Map(theirs.flatMap((order) => namesOf(order).map((name) => [name, order])))
+  // Several orders may have one idempotency key: it is free again after a day, and each API key has its own.
+  /** @type {Map<string, Record<string, unknown>[]>} */
+  const byName = new Map()
+  for (const order of theirs)
+    for (const name of namesOf(order)) byName.set(name, [...(byName.get(name) ?? []), order])
+  const left = new Set(theirs)
   const found = []
   for (const entry of entries) {
-    const name = namesOf(entry).find((one) => byName.has(one))
-    let order = name === undefined ? undefined : byName.get(name)
-    if (order) for (const one of namesOf(order)) byName.delete(one)
+    const named = namesOf(entry).flatMap((name) => byName.get(name) ?? [])
+    let order = named.find((one) => left.delete(one))
+    if (!order && named.length > 0) {
+      found.push(`${labelOf(entry)}: twice in your book`)
+      continue
+    }
     // An entry from before the checkpoint was compared then.
-    else if (entry.created_at && entry.created_at <= (marks.get(entry.customer_id)?.at ?? '')) continue
-    else order = (await find(entry))?.fields
+    if (!order && entry.created_at && entry.created_at <= (marks.get(entry.customer_id)?.at ?? '')) continue
+    order ??= (await find(entry))?.fields
     if (!order) found.push(`${labelOf(entry)}: in your book, not at Trilho`)
     else found.push(...differencesIn(entry, order))
   }
-  for (const order of new Set(byName.values())) found.push(`${labelOf(order)}: at Trilho, not in your book`)
+  for (const order of left) found.push(`${labelOf(order)}: at Trilho, not in your book`)
   return found
 }
 

@@ -81,6 +81,8 @@ function orderOf(kind, object, moves) {
 export class TrilhoSide {
   /** @type {Map<string, Order>} */
   #orders = new Map()
+  /** The ids of the orders of each customer. @type {Map<unknown, Set<string>>} */
+  #idsOf = new Map()
 
   /** @param {Trilho} trilho */
   constructor(trilho) {
@@ -138,6 +140,8 @@ export class TrilhoSide {
   /** @param {Order} order */
   #keep(order) {
     this.#orders.set(order.id, order)
+    const { customer_id } = order.fields
+    this.#idsOf.set(customer_id, (this.#idsOf.get(customer_id) ?? new Set()).add(order.id))
     return order
   }
 
@@ -167,11 +171,16 @@ export class TrilhoSide {
    * @param {Mark | undefined} mark
    */
   async #ordersOf(id, lines, mark) {
-    const open = [...this.#orders.values()].filter((one) => one.open && one.fields.customer_id === id)
+    const open = this.#known(id).filter((order) => order.open)
     const causes = lines.map(({ cause }) => cause.id).filter((cause) => !this.#orders.has(cause))
     for (const one of new Set([...open.map((order) => order.id), ...causes, ...(mark?.open ?? [])]))
       await this.#get(one)
-    return [...this.#orders.values()].filter(({ fields }) => fields.customer_id === id)
+    return this.#known(id)
+  }
+
+  /** @param {string} customer_id */
+  #known(customer_id) {
+    return [...(this.#idsOf.get(customer_id) ?? [])].flatMap((id) => this.#orders.get(id) ?? [])
   }
 
   /** @param {string} id */

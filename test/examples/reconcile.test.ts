@@ -235,6 +235,7 @@ test('each injected difference is named, and nothing else', async () => {
       [...book, { ...completed, idempotency_key: 'never-sent' }],
       'payout (never-sent): in your book, not at Trilho',
     ],
+    [[...book, completed], `payout (${completed.idempotency_key}): twice in your book`],
   ]
   for (const [entries, difference] of cases) {
     const { code, summary, differences } = await reconcile(entries)
