@@ -4,6 +4,7 @@ import { markdownAddress, type Page } from './page.ts'
 /** What English pages are about, in Portuguese, by address. A page without a line here is listed with its English description. */
 const about: Readonly<Record<string, string>> = {
   '/docs/sdk': 'O SDK em TypeScript: chamadas tipadas, novas tentativas que nunca pagam duas vezes',
+  '/docs/python': 'O pacote em Python: as mesmas chamadas, folhas de pagamento que podem ser interrompidas',
   '/docs/cli': 'A linha de comando, para parceiros e para operadores',
   '/docs/guides/money': 'Valores, saldos, pagamentos Pix, transferências em USDT e BTC, extrato',
   '/docs/guides/environments': 'Sandbox e produção: o que muda e o que nunca se mistura',
@@ -23,6 +24,7 @@ const about: Readonly<Record<string, string>> = {
   '/docs/operate/install': 'Instalar: contêiner, systemd ou Node',
   '/docs/operate/security': 'Segurança do serviço e do banco de dados',
   '/docs/operate/monitoring': 'Saúde, logs, métricas e alertas',
+  '/docs/operate/mail': 'Avisos por e-mail: servidor SMTP e o que é enviado a quem',
   '/docs/operate/retention': 'O que é guardado, e por quanto tempo',
   '/docs/operate/backup': 'Cópias de segurança, e como conferir que funcionam',
   '/docs/operate/upgrade': 'Atualizar sem parar',
@@ -34,7 +36,7 @@ const about: Readonly<Record<string, string>> = {
 }
 
 const parts = [
-  ['Para chamar a API', ['/docs/sdk', '/docs/cli', '/docs/guides/', '/docs/api']],
+  ['Para chamar a API', ['/docs/sdk', '/docs/python', '/docs/cli', '/docs/guides/', '/docs/api']],
   ['Para operar o serviço', ['/docs/operate/', '/docs/changelog']],
 ] as const
 
