@@ -67,6 +67,7 @@ export function home(exists: (address: string) => boolean): Page {
   return {
     address: '/docs',
     language: 'en',
+    twin: '/docs/pt',
     title: 'Trilho docs',
     description: about,
     headings: [],

@@ -38,8 +38,9 @@ class Balance(TypedDict):
 
 class StatementLineCause(TypedDict):
     type: Union[Literal["payout", "transfer", "trade", "deposit", "reversal", "adjustment"], str]
+    """`reversal` is money that a failed payout or transfer returned, with the id of that payout or transfer, or a credit that the operator took back (`adj_…`)"""
     id: str
-    """The object that moved the money"""
+    """The object that moved the money; its prefix tells its type"""
 
 
 class StatementLine(TypedDict):

@@ -51,8 +51,9 @@ export type StatementLine = {
   balance_after: string
   decimals: number
   cause: {
+    /** `reversal` is money that a failed payout or transfer returned, with the id of that payout or transfer, or a credit that the operator took back (`adj_…`) */
     type: Open<'payout' | 'transfer' | 'trade' | 'deposit' | 'reversal' | 'adjustment'>
-    /** The object that moved the money */
+    /** The object that moved the money; its prefix tells its type */
     id: string
   }
   /** ISO 8601, UTC, milliseconds */

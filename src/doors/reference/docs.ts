@@ -46,7 +46,6 @@ function sendNotBuilt(reply: FastifyReply): FastifyReply {
 /** Redirects from short addresses that people type. */
 const meant: ReadonlyMap<string, string> = new Map([
   ['', '/docs'],
-  ['pt', '/docs/pt/quickstart'],
   ['guides', '/docs/guides/money'],
   ['operate', '/docs/operate/install'],
   ['openapi.json', '/openapi.json'],
