@@ -314,6 +314,12 @@ export type Calls = {
     body: { readonly form_id: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string }
     reply: Deposit
   }
+  'console.deposits.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly deposit_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly deposit: Deposit; readonly rail: "sandbox" | "operator"; readonly customer: Customer; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[] }
+  }
   'console.customers.statement': {
     params: { readonly environment: "production" | "sandbox"; readonly customer_id: string }
     query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly asset?: "BRL" | "USDT" | "BTC" | undefined }
@@ -788,6 +794,84 @@ export type Calls = {
     body: undefined
     reply: { readonly outcome: "done" | "proposed"; readonly id: string | null; readonly proposal_id: string | null; readonly expires_at: string | null; readonly line: { readonly place: "production" | "sandbox" | "shared"; readonly seq: string; readonly hash: string } | null; readonly link?: string | undefined; readonly password?: string | undefined; readonly activation_code?: string | undefined }
   }
+  'console.operator.partners.name': {
+    params: { readonly environment: "production" | "sandbox"; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly id: string; readonly name: string }
+  }
+  'console.operator.view.payouts.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly payout_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly payout: PixPayout; readonly send_id: string; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
+  }
+  'console.operator.view.transfers.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly transfer_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly transfer: OnchainTransfer; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
+  }
+  'console.operator.view.deposits.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly deposit_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly deposit: Deposit; readonly rail: "sandbox" | "operator"; readonly customer: Customer; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[] }
+  }
+  'console.operator.view.quotes.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly quote_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly quote: Quote; readonly left_ms: number; readonly trade: Trade | null; readonly customer: Customer; readonly pricing: { readonly pair: string; readonly source: string | null; readonly spread_bps: number }; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest }
+  }
+  'console.operator.view.trades.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly trade_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly trade: Trade; readonly quote: Quote | null; readonly customer: Customer; readonly pricing: { readonly pair: string; readonly source: string | null; readonly spread_bps: number }; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest }
+  }
+  'console.operator.view.customers.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly customer_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly customer: Customer; readonly balances: readonly (Balance)[]; readonly limits: readonly ({ readonly name: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly allowed: string; readonly used: string | null; readonly resets_at: string | null })[]; readonly on_its_way: readonly ({ readonly id: string; readonly kind: "payout" | "transfer"; readonly asset: "BRL" | "USDT" | "BTC"; readonly network: string | null; readonly amount: string; readonly status: string; readonly no_answer: boolean; readonly created_at: string })[] }
+  }
+  'console.operator.view.customers.statement': {
+    params: { readonly environment: "production" | "sandbox"; readonly customer_id: string; readonly partner_id: string }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly asset?: "BRL" | "USDT" | "BTC" | undefined }
+    body: undefined
+    reply: { readonly data: readonly ({ readonly line: StatementLine; readonly about: { readonly network: string } | { readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC" } | null })[]; readonly has_more: boolean; readonly next_cursor: string | null }
+  }
+  'console.operator.view.events.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly event_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly id: string; readonly type: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test"; readonly created_at: string; readonly environment: "production" | "sandbox"; readonly sequence: number; readonly object_id: string; readonly body: string; readonly deliveries: readonly ({ readonly event_id: string; readonly endpoint_id: string; readonly type: string; readonly status: "pending" | "delivered" | "exhausted" | "canceled"; readonly attempts: number; readonly next_attempt_at: string | null; readonly created_at: string; readonly answer_status: number | null; readonly error: string | null; readonly url: string })[] }
+  }
+  'console.operator.view.requests.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly request_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly request: { readonly id: string; readonly key_id: string; readonly method: string; readonly route?: string | undefined; readonly status: number; readonly error_code?: string | undefined; readonly duration_ms: number; readonly address: string; readonly object_id?: string | undefined; readonly created_at: string; readonly key_name: string | null; readonly key_last_four: string | null }; readonly said: string | null; readonly answer: { readonly status: number; readonly body: string } | null }
+  }
+  'console.operator.view.deliveries.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string; readonly event_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly delivery: WebhookDelivery; readonly under_way: boolean; readonly then_after_ms: readonly (number)[] }
+  }
+  'console.operator.view.webhooks.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: ConsoleWebhook
+  }
+  'console.operator.view.deliveries.list': {
+    params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string; readonly partner_id: string }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "pending" | "delivered" | "exhausted" | "canceled" | undefined; readonly event_id?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined }
+    body: undefined
+    reply: { readonly data: readonly (ConsoleDelivery)[]; readonly has_more: boolean; readonly next_cursor: string | null }
+  }
 }
 
 export const routes = {
@@ -835,6 +919,7 @@ export const routes = {
   'console.customers.get': 'GET /console/api/{environment}/customers/{customer_id}',
   'console.customers.update': 'PATCH /console/api/{environment}/customers/{customer_id}',
   'console.customers.deposit': 'POST /console/api/{environment}/customers/{customer_id}/deposits',
+  'console.deposits.get': 'GET /console/api/{environment}/deposits/{deposit_id}',
   'console.customers.statement': 'GET /console/api/{environment}/customers/{customer_id}/statement',
   'console.customers.statement_csv': 'GET /console/api/{environment}/customers/{customer_id}/statement.csv',
   'console.quotes.list': 'GET /console/api/{environment}/quotes',
@@ -914,4 +999,17 @@ export const routes = {
   'console.operator.people.set_role': 'PATCH /console/api/operator/{environment}/people/{user_id}',
   'console.operator.people.reset_password': 'POST /console/api/operator/{environment}/people/{user_id}/password',
   'console.operator.people.reset_factor': 'DELETE /console/api/operator/{environment}/people/{user_id}/factor',
+  'console.operator.partners.name': 'GET /console/api/operator/{environment}/partners/{partner_id}/name',
+  'console.operator.view.payouts.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/payouts/{payout_id}',
+  'console.operator.view.transfers.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/transfers/{transfer_id}',
+  'console.operator.view.deposits.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/deposits/{deposit_id}',
+  'console.operator.view.quotes.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/quotes/{quote_id}',
+  'console.operator.view.trades.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/trades/{trade_id}',
+  'console.operator.view.customers.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/customers/{customer_id}',
+  'console.operator.view.customers.statement': 'GET /console/api/operator/{environment}/partners/{partner_id}/customers/{customer_id}/statement',
+  'console.operator.view.events.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/events/{event_id}',
+  'console.operator.view.requests.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/requests/{request_id}',
+  'console.operator.view.deliveries.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/webhooks/{endpoint_id}/deliveries/{event_id}',
+  'console.operator.view.webhooks.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/webhooks/{endpoint_id}',
+  'console.operator.view.deliveries.list': 'GET /console/api/operator/{environment}/partners/{partner_id}/webhooks/{endpoint_id}/deliveries',
 } as const satisfies Record<keyof Calls, string>

@@ -196,6 +196,30 @@ export async function sensitiveActs(db: Db, partner_id: string): Promise<Sensiti
   return rows
 }
 
+/** How many of the newest lines about an object are searched for an earlier look. */
+const LOOKED_BACK = 200
+
+/** When a session last did this to an object. `what`: the field of that name in `after`. */
+export async function lastLineOf(
+  db: Db,
+  of: {
+    readonly object_id: string
+    readonly action: string
+    readonly session_id: string
+    readonly what: string
+    readonly within_ms: number
+  },
+): Promise<Date | undefined> {
+  const { rows } = await db.query<{ at: Date }>(
+    `SELECT at FROM (SELECT at, action, session_id, after FROM acts WHERE object_id = $1 ORDER BY seq DESC LIMIT ${LOOKED_BACK}) AS newest
+     WHERE action = $2 AND session_id = $3 AND after::json ->> 'what' = $4
+       AND at > clock_timestamp() - make_interval(secs => $5::float8 / 1000)
+     ORDER BY at DESC LIMIT 1`,
+    [of.object_id, of.action, of.session_id, of.what, of.within_ms],
+  )
+  return rows[0]?.at
+}
+
 /** The lines about one proposal, in order. */
 export async function linesAbout(db: Db, proposal_id: string): Promise<LogLine[]> {
   const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts WHERE proposal_id = $1 ORDER BY seq`, [

@@ -17,6 +17,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { EndMark, Section } from '../../ui/page.tsx'
 import { useNow } from '../../ui/time.tsx'
 import { Track } from '../../ui/track.tsx'
+import { usePlace, useView } from '../../view.tsx'
 import { endOf } from './order-duration.tsx'
 import { trackSteps } from './track-steps.tsx'
 
@@ -79,6 +80,7 @@ type ActionsProps = {
 export function OrderActions({ order, redeliver, ends, all, onSaid, onChanged }: ActionsProps) {
   const { money } = useText()
   const { may } = useSession()
+  const view = useView()
   const environment = useEnvironment()
   const navigate = useNavigate()
   const [busy, setBusy] = useState(false)
@@ -127,7 +129,7 @@ export function OrderActions({ order, redeliver, ends, all, onSaid, onChanged }:
           {money.again.button}
         </Button>
       )}
-      <Menu items={items} />
+      {view === undefined && <Menu items={items} />}
     </>
   )
 }
@@ -206,10 +208,10 @@ export function OrderBody({ page, order, rail, send_id, children }: BodyProps) {
 }
 
 export function CustomerDetail({ customer }: Pick<Page, 'customer'>) {
-  const environment = useEnvironment()
+  const place = usePlace()
   return (
     <>
-      <Link to="/$environment/customers/$id" params={{ environment, id: customer.id }}>
+      <Link to={place(`customers/${customer.id}`)}>
         <bdi>{customer.name}</bdi>
       </Link>
       <br />

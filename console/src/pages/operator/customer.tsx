@@ -16,6 +16,8 @@ import { Menu } from '../../ui/menu.tsx'
 import { Crumbs, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
+import { ViewOfPartner } from '../../view.tsx'
+import { Statement } from '../money/statement.tsx'
 import { type Acted, ActedNote } from './acted.tsx'
 import { Book, Reverse } from './booking.tsx'
 import { EditLimits, MoneyLimits } from './limits.tsx'
@@ -67,6 +69,11 @@ export function OperatorCustomerPage() {
         </Section>
       )}
       {data !== undefined && <CustomerDetails seen={data} />}
+      {data !== undefined && (
+        <ViewOfPartner value={{ partner_id: data.partner.id, name: data.partner.name }}>
+          <Statement customer_id={customer_id} />
+        </ViewOfPartner>
+      )}
       <EndMark />
       {data !== undefined && doing !== undefined && (
         <ActDialogs seen={data} doing={doing} onActed={setActed} onClose={() => setDoing(undefined)} />

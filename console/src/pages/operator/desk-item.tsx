@@ -11,12 +11,12 @@ import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Checkbox, Field, focusFirstMistake, Input, Radios, TextArea } from '../../ui/field.tsx'
-import { Id } from '../../ui/id.tsx'
 import { useNow } from '../../ui/time.tsx'
 import { Track } from '../../ui/track.tsx'
 import { type Acted, ActedNote } from './acted.tsx'
 import { Decide } from './decide.tsx'
 import { deskSteps, type Evidence } from './desk-steps.tsx'
+import { OperatorId } from './object.tsx'
 
 export type OpenItem = Reply<'console.operator.desk.list'>['open'][number]
 
@@ -44,7 +44,7 @@ export function DeskItem({ item, waiting, onDecided }: Props) {
       <section className="sec">
         <div className="h">
           <h2>{desk.evidence}</h2>
-          <Id id={item.id} />
+          <OperatorId id={item.id} />
           <span className="push faint small">
             <Asked item={one.data?.item ?? item} />
           </span>

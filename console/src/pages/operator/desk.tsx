@@ -5,7 +5,6 @@ import { useEnvironment } from '../../environment.ts'
 import { useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { useQueryString } from '../../ui/filters.tsx'
-import { Id } from '../../ui/id.tsx'
 import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -15,6 +14,7 @@ import { type Acted, railName } from './acted.tsx'
 import { Decided } from './decide.tsx'
 import { DeskItem, type OpenItem } from './desk-item.tsx'
 import { Exceptions } from './exceptions.tsx'
+import { OperatorId } from './object.tsx'
 import './operator.css'
 
 const LATE_MS = 3_600_000
@@ -166,7 +166,7 @@ function OpenTable({ list, chosen }: { readonly list: DeskList; readonly chosen:
               <Status state="waiting">{desk.waits}</Status>
             ),
         },
-        { key: 'id', head: desk.id, cell: ({ id }) => <Id id={id} /> },
+        { key: 'id', head: desk.id, cell: ({ id }) => <OperatorId id={id} /> },
       ]}
     />
   )
@@ -199,7 +199,7 @@ function Resolved({ list }: { readonly list: DeskList }) {
           },
           { key: 'evidence', head: desk.evidence, fold: 'm1', cell: ({ evidence }) => evidence },
           { key: 'by', head: desk.by, className: 'quiet', cell: ({ resolved_by }) => resolved_by },
-          { key: 'id', head: desk.id, fold: 'a1', cell: ({ id }) => <Id id={id} /> },
+          { key: 'id', head: desk.id, fold: 'a1', cell: ({ id }) => <OperatorId id={id} /> },
         ]}
       />
       <EndMark />

@@ -6,12 +6,12 @@ import { useSession } from '../../session.tsx'
 import { useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, TextArea } from '../../ui/field.tsx'
-import { Id } from '../../ui/id.tsx'
 import { Empty, EndMark } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ActDialog, railName } from './acted.tsx'
+import { OperatorId } from './object.tsx'
 
 type Exception = Reply<'console.operator.exceptions.list'>['data'][number]
 
@@ -50,7 +50,12 @@ export function Exceptions() {
             ),
           },
           { key: 'rail', head: desk.rail, cell: ({ rail }) => railName(rail) },
-          { key: 'object', head: desk.object, fold: 'a1', cell: ({ object_id }) => <Id id={object_id} /> },
+          {
+            key: 'object',
+            head: desk.object,
+            fold: 'a1',
+            cell: ({ object_id }) => <OperatorId id={object_id} />,
+          },
           {
             key: 'state',
             head: desk.state,
@@ -106,7 +111,7 @@ function CloseOne({ exception, onClose }: CloseProps) {
       onClose={onClose}
     >
       <p className="quiet">
-        {desk.kinds[exception.kind]} <Id id={exception.object_id} />
+        {desk.kinds[exception.kind]} <OperatorId id={exception.object_id} />
       </p>
       <Field label={desk.close_label} hint={desk.evidence_hint}>
         <TextArea value={reason} onValue={setReason} maxLength={1000} />

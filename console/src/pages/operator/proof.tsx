@@ -9,13 +9,13 @@ import { Amount } from '../../ui/amount.tsx'
 import { Asset } from '../../ui/asset.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { Glyph, Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { OperatorId } from './object.tsx'
 import './operator.css'
 
 type ProofState = Reply<'console.operator.proof.get'>
@@ -313,7 +313,7 @@ function Findings({ proof }: { readonly proof: Proof }) {
             <b>{capital(check)}</b> <span className="quiet small">{words.times(found)}</span>
             {examples.map(({ object_id, facts }) => (
               <div key={object_id + JSON.stringify(facts)} className="facts">
-                <Id id={object_id} as="full" />
+                <OperatorId id={object_id} as="full" />
                 {Object.entries(facts).map(([name, value]) => (
                   <span key={name} className="small">
                     <span className="quiet">{name}</span> <span className="mono">{value}</span>

@@ -16,6 +16,7 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { type Acted, ProposalLink } from './acted.tsx'
 import { Decide, Decided, type Proposal } from './decide.tsx'
+import { OperatorId } from './object.tsx'
 import './operator.css'
 
 const shapes: Readonly<Record<Proposal['state'], string>> = {
@@ -180,7 +181,8 @@ function ProposalDetails({ proposal, others, lines, onDecided }: ToldProps) {
                 words.customer,
                 customer !== null && (
                   <>
-                    {customer.name} <span className="quiet">{customer.document}</span> <Id id={customer.id} />
+                    {customer.name} <span className="quiet">{customer.document}</span>{' '}
+                    <OperatorId id={customer.id} />
                   </>
                 ),
               ],
@@ -188,7 +190,7 @@ function ProposalDetails({ proposal, others, lines, onDecided }: ToldProps) {
                 words.partner,
                 partner !== null && (
                   <>
-                    {partner.name} <Id id={partner.id} />
+                    {partner.name} <OperatorId id={partner.id} />
                   </>
                 ),
               ],
@@ -200,7 +202,7 @@ function ProposalDetails({ proposal, others, lines, onDecided }: ToldProps) {
               [words.approved, proposal.approved_by],
               [words.ended_by, proposal.state !== 'done' && proposal.ended_by],
               [words.because, proposal.ended_reason],
-              [words.made, proposal.resource_id !== null && <Id id={proposal.resource_id} />],
+              [words.made, proposal.resource_id !== null && <OperatorId id={proposal.resource_id} />],
             ]}
           />
           {proposal.state === 'open' ? (

@@ -47,6 +47,17 @@ export const operator = {
     audit: 'Ledger proof',
     partners: (count: number) => n(count, { one: '# partner', other: '# partners' }),
   },
+  /** Pages that operators see as the partner sees them. */
+  view: {
+    strip: 'as the partner sees it, read-only. Opening personal data is a line in the audit log.',
+    act_on_customer: 'Limits and bookings',
+    as_partner: 'As the partner sees it',
+    statement: 'Statement',
+    not_found: {
+      production: 'Production has no object with this id.',
+      sandbox: 'The sandbox has no object with this id.',
+    },
+  },
   partners: {
     title: 'Partners',
     about: 'Terms apply in both environments; money limits are set in each.',

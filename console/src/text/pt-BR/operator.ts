@@ -35,6 +35,16 @@ export const operator: typeof En = {
     audit: 'Prova do razão',
     partners: (count) => n(count, { one: '# parceiro', other: '# parceiros' }),
   },
+  view: {
+    strip: 'como o parceiro vê, somente leitura. Abrir dados pessoais gera uma linha na trilha de auditoria.',
+    act_on_customer: 'Limites e lançamentos',
+    as_partner: 'Como o parceiro vê',
+    statement: 'Extrato',
+    not_found: {
+      production: 'Nenhum objeto com este id em produção.',
+      sandbox: 'Nenhum objeto com este id no sandbox.',
+    },
+  },
   partners: {
     title: 'Parceiros',
     about: 'As condições valem nos dois ambientes; os limites de dinheiro são definidos em cada um.',

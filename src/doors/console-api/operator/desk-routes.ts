@@ -1,4 +1,5 @@
 import { act } from '../../../control/operator/act.ts'
+import type { Looks } from '../../../control/operator/looks.ts'
 import { openResolutions, type Proposal } from '../../../control/operator/store.ts'
 import { maskDocument } from '../../../core/document.ts'
 import { refuse } from '../../../core/errors.ts'
@@ -31,7 +32,7 @@ import { factsOf, renderActed } from './shared-schemas.ts'
 const DESK_AFTER_MS = 60_000
 const RESOLVED = 50
 
-export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
+export const deskRoutes = ({ office }: ConsoleParts, looks: Looks): ConsoleHandler[] => [
   answer(listDesk, async ({ world, actor }) => ({
     open: await openItems(world, actor.email),
     resolved: (await newestResolutions(world.reads, RESOLVED)).map(
@@ -51,6 +52,8 @@ export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
       stepsAbout(world.reads, found),
       exceptionsAbout(world.reads, params.id),
     ])
+    const { id: object_id, partner_id } = found
+    await looks.note(world, actor, { object_id, partner_id, what: kindOf(object_id) })
     return {
       item: await itemOf(world, found, { proposal, email: actor.email }),
       ...detailsOf(found),
