@@ -220,6 +220,18 @@ export async function lastLineOf(
   return rows[0]?.at
 }
 
+/** The newest line of an action about an object. */
+export async function newestLineAbout(
+  db: Db,
+  { object_id, action }: { readonly object_id: string; readonly action: string },
+): Promise<Pick<LogLine, 'at' | 'actor_email' | 'after'> | undefined> {
+  const { rows } = await db.query(
+    'SELECT at, actor_email, after FROM acts WHERE object_id = $1 AND action = $2 ORDER BY seq DESC LIMIT 1',
+    [object_id, action],
+  )
+  return rows[0]
+}
+
 /** The lines about one proposal, in order. */
 export async function linesAbout(db: Db, proposal_id: string): Promise<LogLine[]> {
   const { rows } = await db.query(`SELECT ${COLUMNS} FROM acts WHERE proposal_id = $1 ORDER BY seq`, [

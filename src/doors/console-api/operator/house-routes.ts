@@ -1,3 +1,4 @@
+import { latestProofs } from '../../../control/audit/proofs.ts'
 import { auditState } from '../../../control/audit/state.ts'
 import { act } from '../../../control/operator/act.ts'
 import { countOperators } from '../../../control/operator/people.ts'
@@ -5,12 +6,15 @@ import { valuedPositions } from '../../../control/operator/treasury.ts'
 import { Refusal } from '../../../core/errors.ts'
 import type { Asset } from '../../../core/money.ts'
 import { formatPrice } from '../../../core/price.ts'
-import { countOpen } from '../../../db/due.ts'
+import type { Db } from '../../../db/pool.ts'
+import { countOpen, oldestOpen, sumOpen } from '../../../db/due.ts'
+import { daysOfPartners } from '../../../money/daily/store.ts'
 import { networkNames } from '../../../money/onchain/address.ts'
-import { networkCharges } from '../../../money/onchain/store.ts'
+import { networkCharges, transferById } from '../../../money/onchain/store.ts'
 import { RAIL } from '../../../money/pix/settle.ts'
 import { allAccruedFees, newestFeePayouts, oldestUnfolded } from '../../../money/treasury/store.ts'
 import { listPartners } from '../../../parties/partners/partners.ts'
+import type { Partner } from '../../../parties/partners/store.ts'
 import { countOpenExceptions, type OpenExceptions } from '../../../records/exceptions/store.ts'
 import { queueState } from '../../../webhooks/queue.ts'
 import type { World } from '../../../world.ts'
@@ -19,7 +23,7 @@ import type { ConsoleParts } from '../parts.ts'
 import { openItems } from './desk-routes.ts'
 import { getOperatorOverview, getRails, getTreasury, limitTreasury } from './house-contract.ts'
 import { proposalsIn } from './proposals-routes.ts'
-import { renderActed } from './shared-schemas.ts'
+import { renderActed, renderHoldings } from './shared-schemas.ts'
 
 const FEE_PAYOUTS = 20
 
@@ -44,6 +48,7 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       proposals: { open: open.length, for_me: open.filter(({ mine }) => !mine).length },
       exceptions,
       audit,
+      money: await moneyOf(world, partners),
       rails: await railsOf(world, exceptions),
       operators: { all: operators.all, deciding: operators.deciding },
       partners: partners.length,
@@ -97,6 +102,60 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   }),
 ]
 
+const SHOWN_DAYS = 14
+const A_DAY_MS = 24 * 3_600_000
+const rails = [RAIL, ...networkNames]
+
+/** Where the money is: stored sums of the latest proof and of the days, and the queues of what is open. */
+async function moneyOf({ reads, clock }: World, partners: readonly Partner[]) {
+  const day = new Date(clock.now() - SHOWN_DAYS * A_DAY_MS).toISOString().slice(0, 10)
+  const partner_ids = partners.map(({ id }) => id)
+  const [[proof], payouts, transfers, oldest, days] = await Promise.all([
+    latestProofs(reads, 1),
+    sumOpen(reads, 'payouts', { rail: `'${RAIL}'`, asset: `'BRL'`, amount: 'amount + fee' }),
+    sumOpen(reads, 'transfers', { rail: 'network', asset: 'asset', amount: 'amount_net + fee' }),
+    oldestOf(reads, partners),
+    daysOfPartners(reads, { partner_ids, day, kinds: rails }),
+  ])
+  return {
+    proved_at: proof?.finished_at.toISOString() ?? null,
+    found: proof?.found ?? 0,
+    holdings: proof ? await renderHoldings(reads, proof) : [],
+    in_transit: [...payouts, ...transfers].map(({ rail, asset, count, amount }) => ({
+      rail,
+      asset: asset as Asset,
+      count,
+      amount: amount.toString(),
+    })),
+    oldest,
+    paid_out: days.map(({ day, kind: rail, asset, completed_sum, completed, failed }) => ({
+      day,
+      rail,
+      asset: asset as Asset,
+      amount: completed_sum.toString(),
+      completed: Number(completed),
+      failed: Number(failed),
+    })),
+  }
+}
+
+async function oldestOf(db: Db, partners: readonly Partner[]) {
+  const [payout, transfer] = await Promise.all([oldestOpen(db, 'payouts'), oldestOpen(db, 'transfers')])
+  const found = [payout, transfer]
+    .filter((one) => one !== undefined)
+    .toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime())[0]
+  if (!found) return null
+  const { id, partner_id, created_at } = found
+  const network = found === payout ? undefined : (await transferById(db, id))?.network
+  const name = partners.find((partner) => partner.id === partner_id)?.name ?? partner_id
+  return {
+    id,
+    rail: network ?? RAIL,
+    partner: { id: partner_id, name },
+    created_at: created_at.toISOString(),
+  }
+}
+
 async function auditOf(world: World) {
   const { last_finished_at, ...state } = await auditState(world)
   return { last_finished_at: last_finished_at?.toISOString() ?? null, ...state }
@@ -110,7 +169,7 @@ async function railsOf(world: World, exceptions: readonly OpenExceptions[]) {
   ])
   const open = [...payouts, ...transfers]
   return Promise.all(
-    [RAIL, ...networkNames].map(async (rail) => {
+    rails.map(async (rail) => {
       const own = open.filter((one) => one.rail === rail)
       const countOf = (status: string) => own.find((one) => one.status === status)?.count ?? 0
       const message = await refusalOf(() => (rail === RAIL ? world.pix.ready() : world.chain.feeInputs(rail)))
