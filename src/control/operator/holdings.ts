@@ -1,7 +1,6 @@
 import { type Asset, assetNames } from '../../core/money.ts'
 import type { Db } from '../../db/pool.ts'
 import { newestLineAbout } from '../../records/acts/store.ts'
-import type { AuditProof } from '../audit/proofs.ts'
 
 /**
  * What the accounts outside hold in an asset, as a statement of the bank or a wallet says. No rail reports its balance by
@@ -33,13 +32,18 @@ type Holding = {
   readonly owed: bigint
   /** What is outside, by our books. */
   readonly held: bigint
-  readonly statement: (Omit<NonNullable<Awaited<ReturnType<typeof statementOf>>>, 'amount' | 'asset'> & {
-    readonly amount: bigint
-  }) | null
+  readonly statement:
+    | (Omit<NonNullable<Awaited<ReturnType<typeof statementOf>>>, 'amount' | 'asset'> & {
+        readonly amount: bigint
+      })
+    | null
 }
 
+/** Per asset and kind of account, as a proof of the ledger has them. */
+type Sums = Readonly<Record<string, Readonly<Record<string, bigint>>>>
+
 /** Owed against held, by the sums of a proof, with the newest statements beside them. */
-export function holdingsOf(db: Db, { sums }: Pick<AuditProof, 'sums'>): Promise<Holding[]> {
+export function holdingsOf(db: Db, sums: Sums): Promise<Holding[]> {
   return Promise.all(
     assetNames.map(async (asset) => {
       const sum = (account: string) => sums[asset]?.[account] ?? 0n
@@ -49,7 +53,9 @@ export function holdingsOf(db: Db, { sums }: Pick<AuditProof, 'sums'>): Promise<
         asset,
         owed: sum('customer') + sum('in_transit') + sum('partner_fees'),
         held: -sum('external'),
-        statement: stated ? { ...(statement as Omit<typeof stated, 'asset' | 'amount'>), amount: BigInt(amount) } : null,
+        statement: stated
+          ? { ...(statement as Omit<typeof stated, 'asset' | 'amount'>), amount: BigInt(amount) }
+          : null,
       }
     }),
   )

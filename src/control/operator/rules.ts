@@ -146,7 +146,8 @@ export type Asked = {
 export function judge(rule: Rule, asked: Asked): 'perform' | 'propose' {
   const { actor, operators, sandbox, rehearsed = false, about_operator, lowers = false } = asked
   if ((sandbox && !rehearsed) || rule.open) return 'perform'
-  if (rule.two === 'always' && operators.deciding < 2) refuse('second_person_needed', rehearsed ? TWO_TO_REHEARSE : TWO_NEEDED)
+  if (rule.two === 'always' && operators.deciding < 2)
+    refuse('second_person_needed', rehearsed ? TWO_TO_REHEARSE : TWO_NEEDED)
   if (operators.all === 0 && !rule.signed) return 'perform'
   const { role } = signedIn(actor, rule)
   const two =

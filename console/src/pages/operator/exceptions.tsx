@@ -10,13 +10,13 @@ import { Empty, EndMark } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { ActDialog, railName } from './acted.tsx'
+import { ActDialog, type Acted, railName } from './acted.tsx'
 import { OperatorId } from './object.tsx'
 
 type Exception = Reply<'console.operator.exceptions.list'>['data'][number]
 
 /** Exceptions: possible problems with money that an operator has to review. */
-export function Exceptions() {
+export function Exceptions({ onClosed }: { readonly onClosed: (acted: Acted, words: string) => void }) {
   const { operator, ui } = useText()
   const { desk } = operator
   const environment = useEnvironment()
@@ -85,14 +85,20 @@ export function Exceptions() {
         ]}
       />
       <EndMark />
-      {closing !== undefined && <CloseOne exception={closing} onClose={() => setClosing(undefined)} />}
+      {closing !== undefined && (
+        <CloseOne exception={closing} onClosed={onClosed} onClose={() => setClosing(undefined)} />
+      )}
     </>
   )
 }
 
-type CloseProps = { readonly exception: Exception; readonly onClose: () => void }
+type CloseProps = {
+  readonly exception: Exception
+  readonly onClosed: (acted: Acted, words: string) => void
+  readonly onClose: () => void
+}
 
-function CloseOne({ exception, onClose }: CloseProps) {
+function CloseOne({ exception, onClosed, onClose }: CloseProps) {
   const { operator } = useText()
   const { desk } = operator
   const environment = useEnvironment()
@@ -107,12 +113,13 @@ function CloseOne({ exception, onClose }: CloseProps) {
       onAct={() =>
         close.mutateAsync({ params: { environment, exception_id: exception.id }, body: { reason } })
       }
-      onActed={() => {}}
+      onActed={(acted) => onClosed(acted, desk.closed_words)}
       onClose={onClose}
     >
-      <p className="quiet">
+      <p>
         {desk.kinds[exception.kind]} <OperatorId id={exception.object_id} />
       </p>
+      <p className="quiet small">{desk.close_words}</p>
       <Field label={desk.close_label} hint={desk.evidence_hint}>
         <TextArea value={reason} onValue={setReason} maxLength={1000} />
       </Field>

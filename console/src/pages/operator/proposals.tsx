@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import type { Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
@@ -14,7 +13,7 @@ import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { type Acted, ProposalLink } from './acted.tsx'
+import { type Acted, ProposalLink, useResult } from './acted.tsx'
 import { Decide, Decided, type Proposal } from './decide.tsx'
 import { OperatorId } from './object.tsx'
 import './operator.css'
@@ -34,7 +33,7 @@ export function ProposalsPage() {
   const { operator } = useText()
   const { proposals } = operator
   const environment = useEnvironment()
-  const { query } = useQueryString()
+  const { query, set } = useQueryString()
   const { values } = useFilters(['state'])
   const list = useCall(
     'console.operator.proposals.list',
@@ -44,8 +43,9 @@ export function ProposalsPage() {
   const rows = list.data?.data.filter(
     ({ state }) => values.state === undefined || (values.state === 'open') === (state === 'open'),
   )
-  const [acted, setActed] = useState<Acted>()
-  const chosen = query.open ?? rows?.find(({ state }) => state === 'open')?.id
+  // Nothing is preselected: nobody decides on a proposal that they did not choose.
+  const chosen = query.open
+  const { result, show } = useResult(`${environment} ${values.state ?? ''} ${chosen ?? ''}`)
   return (
     <>
       <PageHead title={proposals.title} about={proposals.about} />
@@ -74,12 +74,30 @@ export function ProposalsPage() {
         }
         columns={columnsOf(useText().operator, environment)}
       />
-      {acted !== undefined && (
+      {result !== undefined && (
         <Section tight>
-          <Decided acted={acted} />
+          <Decided acted={result.acted} words={result.words} />
         </Section>
       )}
-      {chosen === undefined ? <EndMark /> : <ProposalItem key={chosen} id={chosen} onDecided={setActed} />}
+      {chosen === undefined ? (
+        <>
+          {rows?.some(({ state }) => state === 'open') === true && result === undefined && (
+            <Section tight>
+              <p className="quiet">{proposals.choose}</p>
+            </Section>
+          )}
+          <EndMark />
+        </>
+      ) : (
+        <ProposalItem
+          key={chosen}
+          id={chosen}
+          onDecided={(acted, words) => {
+            show(acted, words, `${environment} ${values.state ?? ''} `)
+            set({ open: undefined })
+          }}
+        />
+      )}
     </>
   )
 }
@@ -129,7 +147,7 @@ const columnsOf = ({ proposals, desk }: Words, environment: ReturnType<typeof us
   { key: 'id', head: proposals.id, cell: ({ id }: Proposal) => <Id id={id} /> },
 ]
 
-type OneProps = { readonly id: string; readonly onDecided: (acted: Acted) => void }
+type OneProps = { readonly id: string; readonly onDecided: (acted: Acted, words: string) => void }
 
 function ProposalItem({ id, onDecided }: OneProps) {
   const environment = useEnvironment()
@@ -159,6 +177,7 @@ function useSentence({ action, amount, asset, customer, partner, details, what }
     who: (whom && isolated(whom)) ?? details.email ?? details.customer_id ?? '',
     paid: details.outcome !== 'failed',
     role: operator.people.roles[details.role ?? ''] ?? '',
+    end_to_end_id: details.end_to_end_id ?? '',
   })
 }
 

@@ -80,10 +80,14 @@ export const deskRoutes = ({ office }: ConsoleParts, looks: Looks): ConsoleHandl
         ...(paid ? { end_to_end_id: end_to_end_id! } : {}),
         ...(despite_acceptance ? { despite_acceptance } : {}),
       } as const
-      return renderActed(await act(office, actor, { name: 'resolve_payout', environment, rehearsed, details }))
+      return renderActed(
+        await act(office, actor, { name: 'resolve_payout', environment, rehearsed, details }),
+      )
     }
     const details = { transfer_id: found.id, outcome: paid ? 'confirmed' : 'failed', evidence } as const
-    return renderActed(await act(office, actor, { name: 'resolve_transfer', environment, rehearsed, details }))
+    return renderActed(
+      await act(office, actor, { name: 'resolve_transfer', environment, rehearsed, details }),
+    )
   }),
 
   answer(listExceptionsForOperator, async ({ world, query }) => {

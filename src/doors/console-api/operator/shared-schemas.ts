@@ -89,8 +89,8 @@ export const HoldingObject = T.Object({
   ),
 })
 
-export async function renderHoldings(db: Db, proof: Pick<AuditProof, 'sums'>) {
-  return (await holdingsOf(db, proof)).map(({ asset, owed, held, statement }) => ({
+export async function renderHoldings(db: Db, { sums }: Pick<AuditProof, 'sums'>) {
+  return (await holdingsOf(db, sums)).map(({ asset, owed, held, statement }) => ({
     asset,
     owed: owed.toString(),
     held: held.toString(),
