@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, notFound, Outlet, redirect } from '@tanst
 import { callAddress } from './api/client.ts'
 import { useLive } from './api/live.ts'
 import { isEnvironment, keepEnvironment, lastEnvironment, useEnvironment } from './environment.ts'
-import { currentSession, SessionDialogs, type SignedIn } from './session.tsx'
+import { currentSession, needsFactor, SessionDialogs, type SignedIn } from './session.tsx'
 import { Missing } from './shell/missing.tsx'
 import { Shell } from './shell/shell.tsx'
 import type { Query } from './ui/filters.tsx'
@@ -22,6 +22,7 @@ export const rootRoute = createRootRoute({
 
 async function signedIn(href: string): Promise<SignedIn> {
   const session = await currentSession()
+  if (needsFactor(session)) throw redirect({ to: '/enrol', search: { next: href } })
   if (session.signed_in) return session
   throw redirect({ to: '/sign-in', search: { next: href } })
 }
