@@ -1,10 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { invite } from '../../src/parties/team/links.ts'
 import { browse, everything, looks, type VisitOptions, widths } from '../support/browser.ts'
+import { makePerson, type Person } from '../support/console.ts'
 import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console-stage.ts'
+import { openDesk } from '../support/operators.ts'
 import { noteFact } from '../support/proof.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { stuckPayout } from '../support/stuck.ts'
 
 /** Every page, in both themes and widths: nothing wrong on it, nobody shut out, nothing wider than the window. */
 let service: TestService
@@ -12,25 +16,57 @@ let stage: ConsoleStage
 beforeAll(async () => {
   service = await startTestService(stageEnv)
   stage = await setConsoleStage(service)
+  await fillOffice()
 })
+
+/** A token of an open invitation, and what waits for the operators of production. */
+let invitation: string
+let open_payout: string
+let open_proposal: string
+/** An operator who has not signed in yet. */
+let newcomer: Person
+
+async function fillOffice() {
+  const { partner_id } = stage
+  const invited = { name: 'Bruna Sá', email: 'bruna@lumen.example', role: 'finance' } as const
+  invitation = (await invite(service.shared, { partner_id, email: 'helena@lumen.example' }, invited)).token
+  newcomer = await makePerson(service, {
+    role: 'reader',
+    name: 'Olívia Reis',
+    email: 'olivia@operator.example',
+  })
+  open_payout = (await stuckPayout(service, { partner_id })).id
+  const waiting = { partner_id, name: 'Nilo Caetano', amount: 450_000n, ago: '3 hours' }
+  const { id: payout_id } = await stuckPayout(service, waiting)
+  const evidence = 'The bank has no such payment: e-mail of 15 Nov, ticket 88-1204.'
+  const desk = openDesk(() => service.office)
+  const resolution = { name: 'resolve_payout', details: { payout_id, outcome: 'failed', evidence } } as const
+  const { production } = service.worlds
+  open_proposal = (await desk.propose(production, resolution, 'rafael@operator.example')).id
+}
+
 afterAll(async () => {
   await stage.stop()
   await service.stop()
 })
 
-type Who = 'nobody' | 'owner' | 'operator'
+type Who = 'nobody' | 'owner' | 'operator' | 'newcomer'
 type PageOf = { readonly name: string; readonly who: Who; readonly path: () => string }
 
 const page = (who: Who, name: string, path: () => string): PageOf => ({ who, name, path })
 const ids = (noun: keyof ConsoleStage['ids']) => stage.ids[noun]
+/** The same page for an operator. */
+const view = (path: string) => `/operator/sandbox/partners/${stage.partner_id}/${path}`
 
 const pages: readonly PageOf[] = [
   page('nobody', 'sign-in', () => '/sign-in'),
-  page('nobody', 'invite', () => '/invite/none'),
+  page('nobody', 'invite', () => `/invite/${invitation}`),
+  page('nobody', 'invite-unknown', () => '/invite/none'),
   page('nobody', 'reset', () => '/reset/none'),
   page('owner', 'overview', () => '/sandbox'),
   page('owner', 'overview-production', () => '/production'),
   page('owner', 'customers', () => '/sandbox/customers'),
+  page('owner', 'deposit', () => `/sandbox/deposits/${ids('deposit')}`),
   page('owner', 'customer', () => `/sandbox/customers/${ids('customer')}`),
   page('owner', 'payouts', () => '/sandbox/payouts'),
   page('owner', 'payouts-empty', () => '/production/payouts'),
@@ -59,16 +95,29 @@ const pages: readonly PageOf[] = [
   page('owner', 'audit', () => '/team/audit'),
   page('owner', 'account', () => '/account'),
   page('owner', 'me', () => '/me'),
+  page('newcomer', 'enrol', () => '/enrol'),
   page('operator', 'operator', () => '/operator/sandbox'),
   page('operator', 'operator-partners', () => '/operator/sandbox/partners'),
   page('operator', 'operator-partner', () => `/operator/sandbox/partners/${stage.partner_id}`),
-  page('operator', 'operator-desk', () => '/operator/sandbox/desk'),
-  page('operator', 'operator-proposals', () => '/operator/production/proposals'),
+  page('operator', 'operator-desk', () => `/operator/production/desk?open=${open_payout}`),
+  page('operator', 'operator-desk-choose', () => '/operator/sandbox/desk'),
+  page('operator', 'operator-proposals', () => `/operator/production/proposals?open=${open_proposal}`),
   page('operator', 'operator-proof', () => '/operator/sandbox/proof'),
   page('operator', 'operator-treasury', () => '/operator/sandbox/treasury'),
   page('operator', 'operator-rails', () => '/operator/sandbox/rails'),
   page('operator', 'operator-audit', () => '/operator/sandbox/audit'),
   page('operator', 'operator-people', () => '/operator/sandbox/people'),
+  page('operator', 'operator-customer', () => `/operator/sandbox/customers/${ids('customer')}`),
+  page('operator', 'operator-object', () => `/operator/sandbox/objects/${ids('payout')}`),
+  page('operator', 'view-payout', () => view(`payouts/${ids('payout')}`)),
+  page('operator', 'view-transfer', () => view(`transfers/${ids('transfer')}`)),
+  page('operator', 'view-deposit', () => view(`deposits/${ids('deposit')}`)),
+  page('operator', 'view-customer', () => view(`customers/${ids('customer')}`)),
+  page('operator', 'view-quote', () => view(`quotes/${ids('quote')}`)),
+  page('operator', 'view-trade', () => view(`trades/${ids('trade')}`)),
+  page('operator', 'view-event', () => view(`developers/events/${ids('event')}`)),
+  page('operator', 'view-webhook', () => view(`developers/webhooks/${ids('endpoint')}`)),
+  page('operator', 'view-request', () => view(`developers/requests/${ids('request')}`)),
 ]
 
 /** Two of the four looks show nearly every fault; each page has one of them in turn, unless all are wanted. */
@@ -84,6 +133,8 @@ const twins = [
   'webhook',
   'payouts-empty',
   'quotes-empty',
+  'invite-unknown',
+  'operator-desk-choose',
 ]
 const walked = everything ? pages : pages.filter(({ name }) => !twins.includes(name))
 const visits = walked.flatMap((each, i) =>
@@ -91,7 +142,9 @@ const visits = walked.flatMap((each, i) =>
 )
 
 const as = (who: Who): Pick<VisitOptions, 'as'> =>
-  who === 'nobody' ? {} : { as: who === 'owner' ? stage.people.owner : stage.operators.admin }
+  who === 'nobody'
+    ? {}
+    : { as: { owner: stage.people.owner, operator: stage.operators.admin, newcomer }[who] }
 
 let looked = 0
 afterAll(() =>
@@ -101,7 +154,7 @@ afterAll(() =>
 )
 
 test.each(visits)('$name, $theme, $place', async ({ name, who, path, theme, place, width, language }) => {
-  if (name === 'operator-desk' || name === 'overview') await stage.leaveUnanswered()
+  if (name === 'operator-desk-choose' || name === 'overview') await stage.leaveUnanswered()
   await browse({ url: service.url, ...as(who), theme, width, language, again: true }, async (visitor) => {
     // A link that nobody made is looked up, and found to be none.
     if (who === 'nobody') visitor.allow(/status of 404 .*\/links\/look$/)

@@ -21,6 +21,7 @@ export type ConsoleStage = {
   readonly ids: Readonly<
     Record<
       | 'customer'
+      | 'deposit'
       | 'payout'
       | 'failed_payout'
       | 'transfer'
@@ -86,6 +87,7 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
     ...(await setPeople(service, partner_id)),
     ids: {
       customer: customers[0]!.id,
+      deposit: (await api.get(`/v1/deposits?customer_id=${customers[0]!.id}&limit=1`)).json.data[0].id,
       ...orders,
       key: key.id,
       endpoint: endpoint.id,
