@@ -190,14 +190,19 @@ export async function sumOpen(
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
 }
 
-export type OldestOpen = { readonly id: string; readonly partner_id: string; readonly created_at: Date }
+export type OldestOpen = {
+  readonly rail: string
+  readonly id: string
+  readonly partner_id: string
+  readonly created_at: Date
+}
 
-/** The row that is open for the longest time. */
-export async function oldestOpen(db: Db, table: DueTable): Promise<OldestOpen | undefined> {
+/** The row of each rail that is open for the longest time. `rail` is SQL. */
+export async function oldestOpen(db: Db, table: DueTable, rail: string): Promise<OldestOpen[]> {
   const { rows } = await db.query(
-    `SELECT id, partner_id, created_at FROM ${queueOf[table]} ORDER BY created_at LIMIT 1`,
+    `SELECT DISTINCT ON (1) ${rail} AS rail, id, partner_id, created_at FROM ${queueOf[table]} ORDER BY 1, created_at`,
   )
-  return rows[0]
+  return rows
 }
 
 /** Rows that are open for longer than they should be, for the operator's desk. */

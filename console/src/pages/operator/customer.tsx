@@ -60,7 +60,19 @@ export function OperatorCustomerPage() {
       </Crumbs>
       <PageHead
         title={data?.customer.name ?? operator.partner.customers}
-        actions={data !== undefined && <Actions seen={data} onDo={setDoing} onActed={setActed} />}
+        actions={
+          data !== undefined && (
+            <>
+              <Link
+                className="btn"
+                to={`/operator/${environment}/partners/${data.partner.id}/customers/${customer_id}`}
+              >
+                {operator.view.as_partner}
+              </Link>
+              <Actions seen={data} onDo={setDoing} onActed={setActed} />
+            </>
+          )
+        }
       />
       {seen.isError && <Failure error={seen.error} onAgain={() => void seen.refetch()} reading />}
       {acted !== undefined && (

@@ -13,6 +13,7 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { priceText } from '../conversions/price.ts'
 import { railName } from './acted.tsx'
+import { OperatorId } from './object.tsx'
 import './operator.css'
 
 type Rails = Reply<'console.operator.rails.get'>
@@ -95,7 +96,11 @@ export function RailTable({ rails: rows, query }: TableProps) {
           head: rails.oldest,
           right: true,
           fold: 'named',
-          cell: ({ oldest_seconds }) => oldest(oldest_seconds, rails.none_old),
+          cell: ({ oldest_seconds, oldest_id }) => (
+            <>
+              {oldest(oldest_seconds, rails.none_old)} {oldest_id !== null && <OperatorId id={oldest_id} />}
+            </>
+          ),
         },
         {
           key: 'exceptions',

@@ -84,7 +84,6 @@ export const operator = {
     strip: 'as the partner sees it, read-only. Opening personal data is a line in the audit log.',
     act_on_customer: 'Limits and bookings',
     as_partner: 'As the partner sees it',
-    statement: 'Statement',
     not_found: {
       production: 'Production has no object with this id.',
       sandbox: 'The sandbox has no object with this id.',
@@ -226,7 +225,6 @@ export const operator = {
     you_propose: (sentence: string) =>
       `You propose: ${sentence} Another operator has to approve it. Once approved, it cannot be undone.`,
     you_do: (sentence: string) => `You decide: ${sentence} It takes effect at once and cannot be undone.`,
-    did: (sentence: string) => `Done: ${sentence}`,
   },
   desk: {
     title: 'Desk',

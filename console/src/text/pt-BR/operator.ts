@@ -61,7 +61,6 @@ export const operator: typeof En = {
     strip: 'como o parceiro vê, somente leitura. Abrir dados pessoais gera uma linha na trilha de auditoria.',
     act_on_customer: 'Limites e lançamentos',
     as_partner: 'Como o parceiro vê',
-    statement: 'Extrato',
     not_found: {
       production: 'Nenhum objeto com este id em produção.',
       sandbox: 'Nenhum objeto com este id no sandbox.',
@@ -203,7 +202,6 @@ export const operator: typeof En = {
     you_propose: (sentence) =>
       `Você propõe: ${sentence} Outro operador precisa aprovar. Depois de aprovado, não dá para desfazer.`,
     you_do: (sentence) => `Você decide: ${sentence} Vale na hora e não dá para desfazer.`,
-    did: (sentence) => `Feito: ${sentence}`,
   },
   desk: {
     title: 'Mesa de pendências',

@@ -14,6 +14,7 @@ const RailState = T.Object({
   pending: T.Integer(),
   processing: T.Integer(),
   oldest_seconds: T.Number(),
+  oldest_id: Maybe(T.String({ description: 'The payout or transfer that is open for the longest time' })),
   exceptions: T.Integer(),
 })
 

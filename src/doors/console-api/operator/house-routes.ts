@@ -6,11 +6,11 @@ import { valuedPositions } from '../../../control/operator/treasury.ts'
 import { Refusal } from '../../../core/errors.ts'
 import type { Asset } from '../../../core/money.ts'
 import { formatPrice } from '../../../core/price.ts'
-import { countOpen, oldestOpen, sumOpen } from '../../../db/due.ts'
+import { countOpen, type OldestOpen, oldestOpen, sumOpen } from '../../../db/due.ts'
 import type { Db } from '../../../db/pool.ts'
 import { daysOfPartners } from '../../../money/daily/store.ts'
 import { networkNames } from '../../../money/onchain/address.ts'
-import { networkCharges, transferById } from '../../../money/onchain/store.ts'
+import { networkCharges } from '../../../money/onchain/store.ts'
 import { RAIL } from '../../../money/pix/settle.ts'
 import { allAccruedFees, newestFeePayouts, oldestUnfolded } from '../../../money/treasury/store.ts'
 import { listPartners } from '../../../parties/partners/partners.ts'
@@ -139,21 +139,17 @@ async function moneyOf({ reads, clock }: World, partners: readonly Partner[]) {
   }
 }
 
+const oldestOfRails = async (db: Db): Promise<OldestOpen[]> =>
+  (await Promise.all([oldestOpen(db, 'payouts', `'${RAIL}'`), oldestOpen(db, 'transfers', 'network')])).flat()
+
 async function oldestOf(db: Db, partners: readonly Partner[]) {
-  const [payout, transfer] = await Promise.all([oldestOpen(db, 'payouts'), oldestOpen(db, 'transfers')])
-  const found = [payout, transfer]
-    .filter((one) => one !== undefined)
-    .toSorted((a, b) => a.created_at.getTime() - b.created_at.getTime())[0]
+  const [found] = (await oldestOfRails(db)).toSorted(
+    (a, b) => a.created_at.getTime() - b.created_at.getTime(),
+  )
   if (!found) return null
-  const { id, partner_id, created_at } = found
-  const network = found === payout ? undefined : (await transferById(db, id))?.network
+  const { id, rail, partner_id, created_at } = found
   const name = partners.find((partner) => partner.id === partner_id)?.name ?? partner_id
-  return {
-    id,
-    rail: network ?? RAIL,
-    partner: { id: partner_id, name },
-    created_at: created_at.toISOString(),
-  }
+  return { id, rail, partner: { id: partner_id, name }, created_at: created_at.toISOString() }
 }
 
 async function auditOf(world: World) {
@@ -163,9 +159,10 @@ async function auditOf(world: World) {
 
 /** Each rail with its open orders, and whether it accepts new ones. */
 async function railsOf(world: World, exceptions: readonly OpenExceptions[]) {
-  const [payouts, transfers] = await Promise.all([
+  const [payouts, transfers, oldest] = await Promise.all([
     countOpen(world.reads, 'payouts', `'${RAIL}'`),
     countOpen(world.reads, 'transfers', 'network'),
+    oldestOfRails(world.reads),
   ])
   const open = [...payouts, ...transfers]
   return Promise.all(
@@ -181,6 +178,7 @@ async function railsOf(world: World, exceptions: readonly OpenExceptions[]) {
         pending: countOf('pending'),
         processing: countOf('processing'),
         oldest_seconds: Math.max(0, ...own.map(({ oldest_seconds }) => oldest_seconds)),
+        oldest_id: oldest.find((one) => one.rail === rail)?.id ?? null,
         exceptions: exceptions.filter((one) => one.rail === rail).reduce((sum, { count }) => sum + count, 0),
       }
     }),

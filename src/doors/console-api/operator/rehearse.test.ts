@@ -136,7 +136,7 @@ test('the desk counts what is on its way, also while nothing is late', async () 
 
 test('a late network is silent for five minutes, then reports the outcome', async () => {
   let now = Date.now()
-  const clock = { now: () => now }
+  const clock = { now: () => now, adjust: () => {} }
   const pix = simulatedPix({ clock, journal: openJournal(undefined) })
   const order = {
     send_id: 'TRILHO1',
