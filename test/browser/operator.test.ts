@@ -68,7 +68,7 @@ test('an unknown outcome is proposed by one operator and approved by another', a
       const dialog = page.getByRole('dialog', { name: 'Is this what happened, in production?' })
       await dialog
         .getByText(
-          /You say that R\$ 18,900\.40 to .*Carla Mendes Ltda.* was paid by the bank under the end-to-end id/,
+          /You say that R\$\s18,900\.40 to .*Carla Mendes Ltda.* was paid by the bank under the end-to-end id/,
         )
         .waitFor()
       await screenshot('desk-confirm')
@@ -191,7 +191,7 @@ test('a partner is made, its terms are changed, and its customer is credited by 
     await booking.getByLabel('Reference').fill('wire-8841')
     await screenshot('credit')
     await booking.getByRole('button', { name: 'Continue' }).click()
-    await booking.getByText(/You propose: .*Nilo Caetano.* gets R\$ 12\.50\./).waitFor()
+    await booking.getByText(/You propose: .*Nilo Caetano.* gets R\$\s12\.50\./).waitFor()
     await screenshot('credit-words')
     await booking.getByRole('button', { name: 'Propose credit' }).click()
     await page.getByText('nothing has happened yet').waitFor()
@@ -296,8 +296,8 @@ test('a case of the desk is rehearsed in the sandbox to its end by two operators
       .poll(
         async () => {
           await page.getByRole('button', { name: 'Propose “failed”…' }).click()
-          const dialog = page.getByRole('dialog')
-          await dialog.getByText(/was never paid and never can be: .* gets R\$ 12,000\.00 back/).waitFor()
+          const dialog = page.getByRole('dialog', { name: 'Is this what happened?' })
+          await dialog.getByText(/was never paid and never can be: .* gets R\$\s12,000\.00 back/).waitFor()
           await dialog.getByRole('button', { name: 'Propose “failed”' }).click()
           await page
             .getByText(/nothing has happened yet|may be on its way/)
@@ -317,7 +317,7 @@ test('a case of the desk is rehearsed in the sandbox to its end by two operators
     await page.getByRole('button', { name: 'Approve…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Approve this?' })
     await dialog
-      .getByText(new RegExp(`You approve: R\\$ 12,000\\.00 .* ${resolver.user.email} proposed it`))
+      .getByText(new RegExp(`You approve: R\\$\\s12,000\\.00 .* ${resolver.user.email} proposed it`))
       .waitFor()
     await screenshot('rehearse-approve')
     await dialog.getByRole('button', { name: 'Approve', exact: true }).click()
@@ -374,7 +374,7 @@ test('the overview shows owed against held, and a statement that differs is name
       await dialog.getByRole('button', { name: 'Note it' }).click()
       await page.getByRole('status').getByText('The statement is noted.').waitFor()
       await page
-        .getByText(/\(Banco Azul, statement 118, noted by .*\) has R\$ .* less than our books/)
+        .getByText(/\(Banco Azul, statement 118, noted by .*\) has R\$\s.* less than our books/)
         .waitFor()
       await settled()
       await fits()

@@ -7,6 +7,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Empty, PageHead, Section } from '../../ui/page.tsx'
+import './operator.css'
 
 /** Kinds of objects that operators can open, by the prefix of their ids. */
 const opened = /^(po|tr|dep|qt|td|cus|evt|whe|req|ptn|key|prp)_/
@@ -23,7 +24,7 @@ export function OperatorId({ id, as = 'short', environment }: Props) {
   const here = useEnvironment()
   if (!opened.test(id)) return <Id id={id} as={as} />
   return (
-    <span className="row inline">
+    <span className="row inline to-object">
       <Link to="/operator/$environment/objects/$id" params={{ environment: environment ?? here, id }}>
         <Id id={id} as={as} bare />
       </Link>

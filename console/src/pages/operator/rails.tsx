@@ -1,4 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
@@ -13,7 +14,6 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { priceText } from '../conversions/price.ts'
 import { railName } from './acted.tsx'
-import { OperatorId } from './object.tsx'
 import './operator.css'
 
 type Rails = Reply<'console.operator.rails.get'>
@@ -97,9 +97,7 @@ export function RailTable({ rails: rows, query }: TableProps) {
           right: true,
           fold: 'named',
           cell: ({ oldest_seconds, oldest_id }) => (
-            <>
-              {oldest(oldest_seconds, rails.none_old)} {oldest_id !== null && <OperatorId id={oldest_id} />}
-            </>
+            <Oldest id={oldest_id}>{oldest(oldest_seconds, rails.none_old)}</Oldest>
           ),
         },
         {
@@ -113,6 +111,17 @@ export function RailTable({ rails: rows, query }: TableProps) {
         },
       ]}
     />
+  )
+}
+
+/** The age of the oldest open payment, which leads to the payment. */
+function Oldest({ id, children }: { readonly id: string | null; readonly children: string }) {
+  const environment = useEnvironment()
+  if (id === null) return children
+  return (
+    <Link to="/operator/$environment/objects/$id" params={{ environment, id }}>
+      {children}
+    </Link>
   )
 }
 

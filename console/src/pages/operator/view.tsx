@@ -6,6 +6,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ViewOfPartner } from '../../view.tsx'
+import './operator.css'
 
 /** The pages of the partner in the address, as the partner sees them. Operators have no permit of a partner, so no buttons. */
 export function PartnerView() {
@@ -22,7 +23,7 @@ export function PartnerView() {
   const { name } = named.data
   return (
     <ViewOfPartner value={{ partner_id, name }}>
-      <div className="sec tight no-line">
+      <div className="sec tight no-line view-strip">
         <Notice kind="calm">
           <b>{name}</b> · {operator.view.strip}
         </Notice>
