@@ -23,6 +23,7 @@ const operate = [
   'install',
   'security',
   'monitoring',
+  'mail',
   'retention',
   'backup',
   'upgrade',

@@ -1,15 +1,31 @@
 import type { Parameter } from '../../src/doors/reference/openapi.ts'
 import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
 import type { Sample } from '../code/sample.ts'
-import { bodyOf, type Entry, successOf } from './document.ts'
+import { bodyOf, type Entry, fileTypeOf, successOf } from './document.ts'
 
 /** A sample call in three languages, generated from the example of the endpoint. */
 export function samplesOf(entry: Entry): Sample[] {
   return [
-    { language: 'sh', title: 'curl', code: curl(requestOf(entry)) },
+    {
+      language: 'sh',
+      title: 'curl',
+      code: curl(requestOf(entry)) + (answerOf(entry) === 'file' ? ` \\\n  -o ${FILE}` : ''),
+    },
     { language: 'ts', title: 'TypeScript', code: typescript(entry) },
-    { language: 'py', title: 'Python', code: python(requestOf(entry), successOf(entry)[0] !== '204') },
+    { language: 'py', title: 'Python', code: python(requestOf(entry), answerOf(entry)) },
   ]
+}
+
+/** Where a sample saves a response that is a file. */
+export const FILE = 'receipt.pdf'
+
+/** What a sample does with the response. */
+type Answer = 'json' | 'file' | 'none'
+
+function answerOf(entry: Entry): Answer {
+  const [, success] = successOf(entry)
+  if (fileTypeOf(success)) return 'file'
+  return success.content ? 'json' : 'none'
 }
 
 type SampleRequest = {
@@ -92,13 +108,19 @@ function shellText(text: string): string {
 function typescript(entry: Entry): string {
   const call = `trilho.${entry['x-name'].split('.').map(camel).join('.')}(${argumentsOf(entry).join(', ')})`
   const [, success] = successOf(entry)
-  const listed = success.content?.['application/json'].schema.properties?.data?.items
+  const listed = success.content?.['application/json']?.schema.properties?.data?.items
   const lines = [
     `import { Trilho } from '@trilho/sdk'`,
     '',
     `const trilho = new Trilho({ key: process.env.TRILHO_KEY, baseUrl: '${PLACEHOLDER}' })`,
     '',
   ]
+  if (answerOf(entry) === 'file')
+    return [
+      `import { writeFile } from 'node:fs/promises'`,
+      ...lines,
+      `await writeFile('${FILE}', await ${call})`,
+    ].join('\n')
   if (listed) return [...lines, `for await (const one of ${call}) {`, '  console.log(one)', '}'].join('\n')
   return [...lines, success.content ? `console.log(await ${call})` : `await ${call}`].join('\n')
 }
@@ -134,7 +156,13 @@ function literal(value: unknown, indent = ''): string {
   return `{\n${fields.join('\n')}\n${indent}}`
 }
 
-function python({ method, path, body }: SampleRequest, answers: boolean): string {
+const pythonUse: Readonly<Record<Answer, string>> = {
+  json: '    print(json.load(response))',
+  file: `    open("${FILE}", "wb").write(response.read())`,
+  none: '    print(response.status)',
+}
+
+function python({ method, path, body }: SampleRequest, answer: Answer): string {
   const lines = ['import json, os, urllib.request', '', 'request = urllib.request.Request(']
   lines.push(
     `    ${`"${PLACEHOLDER}${path}"`.replaceAll(VARIABLE, '" + os.environ["$1"] + "').replace(/ \+ ""$/, '')},`,
@@ -146,7 +174,7 @@ function python({ method, path, body }: SampleRequest, answers: boolean): string
   if (body !== undefined)
     lines.push(`    data=json.dumps(${indented(pythonLiteral(body), '    ')}).encode(),`)
   lines.push(')', 'with urllib.request.urlopen(request) as response:')
-  lines.push(answers ? '    print(json.load(response))' : '    print(response.status)')
+  lines.push(pythonUse[answer])
   return lines.join('\n')
 }
 

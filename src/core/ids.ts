@@ -21,6 +21,8 @@ export const idPrefixes = {
   exception: 'exc',
   adjustment: 'adj',
   link: 'lnk',
+  notification: 'ntf',
+  mail: 'ml',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

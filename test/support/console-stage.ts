@@ -1,11 +1,15 @@
 import { makeCnpj, makeCpf } from '../../src/core/document.ts'
 import { createKey, revokeKey, rotateKey, type ShownKey } from '../../src/parties/keys/keys.ts'
 import { createPartner, editPartner } from '../../src/parties/partners/partners.ts'
+import { invite } from '../../src/parties/team/links.ts'
 import { type Api, openApi } from './api.ts'
 import { makePerson, type Person } from './console.ts'
+import { asAdmin } from './database.ts'
 import { noteProductionKey } from './key-lines.ts'
+import { openDesk } from './operators.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import type { TestService } from './service.ts'
+import { stuckPayout } from './stuck.ts'
 import { until } from './wait.ts'
 
 /**
@@ -17,6 +21,8 @@ export type ConsoleStage = {
   readonly api: Api
   readonly people: Readonly<Record<'owner' | 'developer' | 'finance' | 'viewer', Person>>
   readonly operators: Readonly<Record<'admin' | 'resolver' | 'reader', Person>>
+  /** The token of an open invitation. */
+  readonly invitation: string
   /** Ids to visit, by the noun of their page. */
   readonly ids: Readonly<
     Record<
@@ -35,6 +41,11 @@ export type ConsoleStage = {
       string
     >
   >
+  /** An operator who has not signed in yet, and has no second factor. */
+  readonly newcomer: Person
+  /** What waits for the operators of production, once `fillOffice` has made it. */
+  readonly office: { payout: string; proposal: string }
+  fillOffice(): Promise<void>
   /** A payout that nobody has answered for: it stays so for ten seconds. */
   leaveUnanswered(amount?: string): Promise<string>
   /** The largest payout there is, by somebody with the longest name, without a space to break it at. */
@@ -55,6 +66,8 @@ const people: readonly (readonly [name: string, document: string, brl: string, e
   ['Lívia Antunes', makeCpf('772094668'), '1335286', 'livia@antunes.example'],
   ['Diego Ferraz', makeCpf('251203381'), '3912681', 'diego.ferraz@correio.example'],
 ]
+
+const newcomer = { role: 'reader', email: 'olivia@operator.example', name: 'Olívia Reis' } as const
 
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 
@@ -80,11 +93,22 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
   const customers = await setCustomers(api)
   const orders = await setOrders(api, customers)
   const event = (await api.get(`/v1/events?limit=1`)).json.data[0]
+  const office = { payout: '', proposal: '' }
   let left = 0
+  const invited = { email: 'nilo@lumen.example', name: 'Nilo Caetano', role: 'finance' } as const
+  const { token } = await invite(shared, { partner_id, email: 'helena@lumen.example' }, invited)
+  const people = await setPeople(service, partner_id)
+  await setNotifications(service, people.people.owner.user.id, [
+    ['sign_in', '', '', 1, { id: 'ses_1', note: '203.0.113.7' }],
+    ['webhook_failing', 'sandbox', '', 12, { id: failing.id }],
+    ['key_created', 'sandbox', '', 2, { id: key.id, note: '4f2a' }],
+    ['limit_near', 'production', 'payout_day', 3, { id: customers[0]!.id }],
+  ])
   return {
     partner_id,
     api,
-    ...(await setPeople(service, partner_id)),
+    ...people,
+    invitation: token,
     ids: {
       customer: customers[0]!.id,
       deposit: (await api.get(`/v1/deposits?customer_id=${customers[0]!.id}&limit=1`)).json.data[0].id,
@@ -95,6 +119,9 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
       event: event.id,
       request: (await api.get('/v1/account')).headers.get('x-request-id')!,
     },
+    newcomer: await makePerson(service, newcomer),
+    office,
+    fillOffice: async () => void Object.assign(office, await setOffice(service, partner_id)),
     async leaveUnanswered(amount = '1890040') {
       await made(api, '/v1/sandbox/deposits', { customer_id: customers[1]!.id, asset: 'BRL', amount })
       const paid = await pay(api, customers[1]!, {
@@ -124,6 +151,26 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
   }
 }
 
+type Notified = readonly [
+  kind: string,
+  place: string,
+  topic: string,
+  count: number,
+  sample: { readonly id: string; readonly note?: string },
+]
+
+/** An hour apart; the first two are unread. */
+const setNotifications = ({ database }: TestService, user_id: string, lines: readonly Notified[]) =>
+  asAdmin(
+    database.url,
+    lines.map(
+      ([kind, place, topic, count, sample], i) =>
+        `INSERT INTO shared.notifications (id, user_id, kind, place, topic, count, samples, first_at, last_at, read_at)
+         VALUES ('ntf_stage${i}', '${user_id}', '${kind}', '${place}', '${topic}', ${count}, '${JSON.stringify([sample])}',
+           now() - interval '${i} hours', now() - interval '${i} hours', ${i > 1 ? 'now()' : 'NULL'})`,
+    ),
+  )
+
 async function setPeople(service: TestService, partner_id: string) {
   const of = (options: Parameters<typeof makePerson>[1]) => makePerson(service, { partner_id, ...options })
   const operator = (role: 'admin' | 'resolver' | 'reader', email: string, name: string) =>
@@ -141,6 +188,22 @@ async function setPeople(service: TestService, partner_id: string) {
       reader: await operator('reader', 'nadia@operator.example', 'Nádia Reis'),
     },
   }
+}
+
+/** Two payments of production without an outcome; for one a settlement is proposed. */
+async function setOffice(service: TestService, partner_id: string) {
+  const { id: payout } = await stuckPayout(service, { partner_id })
+  const waiting = { partner_id, name: 'Nilo Caetano', amount: 450_000n, ago: '3 hours' }
+  const { id: payout_id } = await stuckPayout(service, waiting)
+  const evidence = 'The bank has no such payment: e-mail of 15 Nov, ticket 88-1204.'
+  const desk = openDesk(() => service.office)
+  const resolution = { name: 'resolve_payout', details: { payout_id, outcome: 'failed', evidence } } as const
+  const { id: proposal } = await desk.propose(
+    service.worlds.production,
+    resolution,
+    'rafael@operator.example',
+  )
+  return { payout, proposal }
 }
 
 /** One of each state beside the one in use. */

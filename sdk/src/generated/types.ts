@@ -117,6 +117,8 @@ export type PixPayout = {
     rail_code?: string
   } | null
   idempotency_key: string
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** ISO 8601, UTC, milliseconds */
   created_at: string
   /** When it was paid */
@@ -166,6 +168,8 @@ export type OnchainTransfer = {
     rail_code?: string
   } | null
   idempotency_key: string
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** ISO 8601, UTC, milliseconds */
   created_at: string
   /** When it was confirmed */
@@ -226,6 +230,8 @@ export type Quote = {
   status: Open<'pending' | 'expired' | 'executed'>
   /** The trade it became, once it was executed */
   trade_id?: string
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** 30 seconds after created_at */
   expires_at: string
   /** ISO 8601, UTC, milliseconds */
@@ -265,6 +271,8 @@ export type Trade = {
     code: Open<'treasury_limit'>
     message: string
   } | null
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** ISO 8601, UTC, milliseconds */
   created_at: string
   /** ISO 8601, UTC, milliseconds */
@@ -618,6 +626,8 @@ export type PixPayoutsCreateParams = {
   description?: string | undefined
   /** Yours; the same key with the same body is one operation, for 24 hours */
   idempotency_key: string
+  /** Up to 20 texts of your own */
+  metadata?: Record<string, string> | undefined
 }
 
 export type PixPayoutsDryRunResult = {
@@ -669,6 +679,11 @@ export type PixKeysGetParams = {
   customer_id?: string | undefined
 }
 
+export type PixPayoutsReceiptParams = {
+  /** The language: pt (Brazilian Portuguese) or en; pt when absent */
+  lang?: 'pt' | 'en' | undefined
+}
+
 export type OnchainTransfersCreateParams = {
   /** Starts with cus_ */
   customer_id: string
@@ -681,6 +696,8 @@ export type OnchainTransfersCreateParams = {
   destination_address: string
   /** Yours; the same key with the same body is one operation, for 24 hours */
   idempotency_key: string
+  /** Up to 20 texts of your own */
+  metadata?: Record<string, string> | undefined
 }
 
 export type OnchainTransfersDryRunResult = {
@@ -718,6 +735,11 @@ export type OnchainTransfersListParams = {
   tx_hash?: string | undefined
 }
 
+export type OnchainTransfersReceiptParams = {
+  /** The language: pt (Brazilian Portuguese) or en; pt when absent */
+  lang?: 'pt' | 'en' | undefined
+}
+
 export type QuotesCreateParams = {
   /** Starts with cus_ */
   customer_id: string
@@ -733,6 +755,8 @@ export type QuotesCreateParams = {
   amount_type?: 'gross' | 'net' | undefined
   /** Your own fee, in basis points; at most 1000 unless agreed otherwise */
   partner_fee_bps?: number | undefined
+  /** Up to 20 texts of your own */
+  metadata?: Record<string, string> | undefined
 }
 
 export type QuotesListParams = {
@@ -1068,6 +1092,7 @@ export type ErrorCode =
   | 'quote_expired'
   | 'idempotency_conflict'
   | 'already_final'
+  | 'receipt_not_available'
   | 'webhook_endpoint_disabled'
   | 'too_many_webhook_endpoints'
   | 'customer_exists'
@@ -1123,6 +1148,8 @@ export type Resources = {
       list(params?: PixPayoutsListParams, options?: CallOptions): Listing<PixPayout>
       /** Read a payout. `GET /v1/pix/payouts/{payout_id}` */
       get(payout_id: string, options?: CallOptions): Call<PixPayout>
+      /** Download the receipt (comprovante) of a payout. `GET /v1/pix/payouts/{payout_id}/receipt` */
+      receipt(payout_id: string, params?: PixPayoutsReceiptParams, options?: CallOptions): Call<Uint8Array>
     }
     readonly keys: {
       /** Check a Pix key before paying it. `GET /v1/pix/keys/{pix_key}` */
@@ -1169,6 +1196,8 @@ export type Resources = {
       list(params?: OnchainTransfersListParams, options?: CallOptions): Listing<OnchainTransfer>
       /** Read a transfer. `GET /v1/onchain/transfers/{transfer_id}` */
       get(transfer_id: string, options?: CallOptions): Call<OnchainTransfer>
+      /** Download the receipt of a transfer. `GET /v1/onchain/transfers/{transfer_id}/receipt` */
+      receipt(transfer_id: string, params?: OnchainTransfersReceiptParams, options?: CallOptions): Call<Uint8Array>
     }
     readonly fees: {
       /** What a transfer costs right now, per network. `GET /v1/onchain/fees` */

@@ -2,6 +2,7 @@ import { decimal } from '#sdk'
 import { argument, type Input, type Output, requiredOption, table } from '../command.ts'
 import { openApiClient } from './client.ts'
 import { printList, queryOf } from './list.ts'
+import { metadataOf } from './metadata.ts'
 import { fieldsOf, shown } from './show.ts'
 
 export async function customersCreate(input: Input): Promise<Output> {
@@ -11,6 +12,7 @@ export async function customersCreate(input: Input): Promise<Output> {
       name: requiredOption(input, 'name'),
       document: requiredOption(input, 'document'),
       ...fieldsOf(input, ['email', 'external-id']),
+      ...metadataOf(input),
     }),
   )
 }

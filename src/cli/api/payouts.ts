@@ -2,6 +2,7 @@ import { decimal, randomKey } from '#sdk'
 import { type Input, type Output, requiredOption } from '../command.ts'
 import { amountOption } from './amount.ts'
 import { openApiClient } from './client.ts'
+import { metadataOf } from './metadata.ts'
 import { assertMeant, idempotencyKey } from './order.ts'
 import { fieldsOf, shown } from './show.ts'
 
@@ -10,6 +11,7 @@ const orderOf = (input: Input) => ({
   amount: amountOption(input, 'BRL'),
   counterparty: { type: 'pix_key', pix_key: requiredOption(input, 'to') } as const,
   ...fieldsOf(input, ['description']),
+  ...metadataOf(input),
 })
 
 export async function payoutsCreate(input: Input): Promise<Output> {

@@ -11,6 +11,7 @@ import {
 } from '../command.ts'
 import { amountOption, assetNamed } from './amount.ts'
 import { openApiClient } from './client.ts'
+import { metadataOf } from './metadata.ts'
 import { assertMeant } from './order.ts'
 import { shown } from './show.ts'
 
@@ -31,6 +32,7 @@ export async function quotesCreate(input: Input): Promise<Output> {
       amount_asset,
       amount_type,
       ...(partner_fee_bps === undefined ? {} : { partner_fee_bps }),
+      ...metadataOf(input),
     }),
   )
 }

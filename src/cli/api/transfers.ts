@@ -2,6 +2,7 @@ import { decimal } from '#sdk'
 import { type Input, type Output, requiredOption, table, usage } from '../command.ts'
 import { amountOption, assetNamed } from './amount.ts'
 import { openApiClient } from './client.ts'
+import { metadataOf } from './metadata.ts'
 import { assertMeant, idempotencyKey } from './order.ts'
 import { amountText, shown } from './show.ts'
 
@@ -20,6 +21,7 @@ export async function transfersCreate(input: Input): Promise<Output> {
     amount,
     destination_address: to,
     idempotency_key: idempotencyKey(input),
+    ...metadataOf(input),
   }
   return shown(await client.trilho.onchain.transfers.create(order))
 }

@@ -19,6 +19,7 @@ import { exceptionCommands } from './operator/exceptions.ts'
 import { keyCommands } from './operator/keys.ts'
 import { logCommands } from './operator/log.ts'
 import { loginCommands } from './operator/login.ts'
+import { mailCommands } from './operator/mail.ts'
 import { moneyLimitCommands } from './operator/money-limits.ts'
 import { openOrderCommands } from './operator/open-orders.ts'
 import { partnerCommands } from './operator/partners.ts'
@@ -55,6 +56,7 @@ export const commands: readonly CliCommand[] = [
   ...logCommands,
   ...secretCommands,
   ...serviceCommands,
+  ...mailCommands,
   ...backupCommands,
   ...databaseCommands,
   ...benchCommands,

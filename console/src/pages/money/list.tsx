@@ -6,6 +6,7 @@ import { useFilters, useQueryString } from '../../ui/filters.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Empty, EndMark } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
+import { ToPlayground } from '../playground/to-playground.tsx'
 
 /**
  * The place in a list. The cursor of the shown page is in the URL. A cursor leads only to older rows, so `trail` remembers the
@@ -83,14 +84,24 @@ export function NewRows({ waiting, onShow }: { readonly waiting: number; readonl
   )
 }
 
+type DownloadProps = { readonly href: string; readonly hint: string; readonly children: ReactNode }
+
 /** A plain link: the browser downloads the file, so the page does not hold it in memory. */
-export function CsvLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
-  const { ui } = useText()
+export function DownloadLink({ href, hint, children }: DownloadProps) {
   return (
-    <a className="btn" href={href} title={ui.export_hint} download>
+    <a className="btn" href={href} title={hint} download>
       <Icon name="download" />
       {children}
     </a>
+  )
+}
+
+export function CsvLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
+  const { ui } = useText()
+  return (
+    <DownloadLink href={href} hint={ui.export_hint}>
+      {children}
+    </DownloadLink>
   )
 }
 
@@ -110,7 +121,7 @@ export function Nothing({ filters, page, title, text, call, action }: NothingPro
   const { any, clear } = useFilters(filters)
   if (!any)
     return (
-      <Empty title={title} action={action}>
+      <Empty title={title} action={action ?? <ToPlayground />}>
         <p>{text}</p>
         {call !== undefined && (
           <Code title="curl" as="shell">

@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { Reply } from '../../api/client.ts'
 import { useEnvironment } from '../../environment.ts'
+import type { Language } from '../../format/amount.ts'
 import { ageText, clockTime, durationText, listTime, longDay, zoneName } from '../../format/time.ts'
 import { Ledger } from '../../object/ledger.tsx'
 import { MadeBy } from '../../object/made-by.tsx'
@@ -18,6 +19,7 @@ import { EndMark, Section } from '../../ui/page.tsx'
 import { useNow } from '../../ui/time.tsx'
 import { Track } from '../../ui/track.tsx'
 import { usePlace, useView } from '../../view.tsx'
+import { DownloadLink } from './list.tsx'
 import { endOf } from './order-duration.tsx'
 import { trackSteps } from './track-steps.tsx'
 
@@ -66,18 +68,23 @@ export function useOrderPolling(open: boolean, look: () => void): void {
   }, [open, look])
 }
 
+/** The language of a receipt, for the language of the console. */
+export const receiptLanguage = (language: Language): 'en' | 'pt' => (language === 'en' ? 'en' : 'pt')
+
 type ActionsProps = {
   readonly order: Order
   readonly redeliver: () => Promise<{ readonly redelivered: number }>
   /** Sandbox buttons that complete or fail the order. */
   readonly ends: readonly { readonly label: string; readonly run: () => Promise<unknown> }[]
+  /** The address of the receipt, if the order has one. */
+  readonly receipt: string | undefined
   /** A link to all orders of the customer. */
   readonly all: { readonly label: string; readonly to: string }
   readonly onSaid: (said: ReactNode) => void
   readonly onChanged: () => void
 }
 
-export function OrderActions({ order, redeliver, ends, all, onSaid, onChanged }: ActionsProps) {
+export function OrderActions({ order, redeliver, ends, receipt, all, onSaid, onChanged }: ActionsProps) {
   const { money } = useText()
   const { may } = useSession()
   const view = useView()
@@ -124,6 +131,11 @@ export function OrderActions({ order, redeliver, ends, all, onSaid, onChanged }:
             {label}
           </Button>
         ))}
+      {receipt !== undefined && (
+        <DownloadLink href={receipt} hint={money.receipt_hint}>
+          {money.receipt}
+        </DownloadLink>
+      )}
       {may('webhooks.write') && (
         <Button icon="webhooks" busy={busy && money.again.busy} onClick={() => void again()}>
           {money.again.button}
@@ -189,7 +201,7 @@ export function OrderBody({ page, order, rail, send_id, children }: BodyProps) {
             title={money.track.title}
             about={`${longDay(order.created_at, { language })}, ${ui.zone(zoneName())}`}
           >
-            <Track steps={trackSteps(page.track, about, money)} />
+            <Track steps={trackSteps(page.track, about, { money, ui })} />
           </Section>
           <Ledger movements={page.movements} customer={page.customer} />
           <ObjectEvents events={page.events} />

@@ -5,6 +5,7 @@ import { useEnvironment } from '../../environment.ts'
 import { countText, sumUnits } from '../../format/amount.ts'
 import { durationText } from '../../format/time.ts'
 import { useSession } from '../../session.tsx'
+import { checkText } from '../../text/checks/check-text.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Asset } from '../../ui/asset.tsx'
@@ -243,10 +244,9 @@ function Owed({ holdings }: Pick<ProofState, 'holdings'>) {
 
 const SHOWN = 9
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
-
 function Checks({ proof }: { readonly proof: Proof }) {
   const { operator } = useText()
+  const { language } = useLanguage()
   const words = operator.proof
   const [all, setAll] = useState(false)
   const wrong = new Set(proof.findings.map(({ check }) => check))
@@ -265,7 +265,7 @@ function Checks({ proof }: { readonly proof: Proof }) {
             <span className={wrong.has(name) ? 'st failed' : 'st done'}>
               <Glyph shape={wrong.has(name) ? 'failed' : 'done'} />
             </span>
-            <span>{capital(name)}</span>
+            <span>{checkText(language, name)}</span>
           </li>
         ))}
         {rest > 0 && (
@@ -282,13 +282,14 @@ function Checks({ proof }: { readonly proof: Proof }) {
 
 function Findings({ proof }: { readonly proof: Proof }) {
   const { operator } = useText()
+  const { language } = useLanguage()
   const words = operator.proof
   return (
     <Section title={words.found} about={words.found_about}>
       <div className="stack">
         {proof.findings.map(({ check, found, examples }) => (
           <Notice key={check} kind="bad">
-            <b>{capital(check)}</b> <span className="quiet small">{words.times(found)}</span>
+            <b>{checkText(language, check)}</b> <span className="quiet small">{words.times(found)}</span>
             {examples.map(({ object_id, facts }) => (
               <div key={object_id + JSON.stringify(facts)} className="facts">
                 <OperatorId id={object_id} as="full" />

@@ -148,6 +148,7 @@ function OldValue({ one, now }: { readonly one: Seen['old_values'][number]; read
 function Act({ one }: { readonly one: Seen['acts'][number] }) {
   const { overview } = useText()
   const { language } = useLanguage()
+  const environment = useEnvironment()
   const words = overview.attention
   const dismiss = useAct('console.overview.dismiss', { stale: ['console.overview.'] })
   const who =
@@ -165,7 +166,9 @@ function Act({ one }: { readonly one: Seen['acts'][number] }) {
       since={toMinute(one.at, language)}
       link={
         <span className="row">
-          <Link to="/team">{words.team}</Link>
+          <Link to="/$environment/team" params={{ environment }}>
+            {words.team}
+          </Link>
           <Button
             small
             kind="plain"
@@ -181,6 +184,7 @@ function Act({ one }: { readonly one: Seen['acts'][number] }) {
 }
 
 function MoreActs({ count }: { readonly count: number }) {
+  const environment = useEnvironment()
   const words = useText().overview.attention
   return (
     <Line
@@ -188,7 +192,11 @@ function MoreActs({ count }: { readonly count: number }) {
       tone="quiet"
       text={words.more_acts(count)}
       since={null}
-      link={<Link to="/team/audit">{words.audit}</Link>}
+      link={
+        <Link to="/$environment/team/audit" params={{ environment }}>
+          {words.audit}
+        </Link>
+      }
     />
   )
 }

@@ -1,6 +1,7 @@
 import { Link, useRouter } from '@tanstack/react-router'
 import type { Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
+import { useEnvironment } from '../../environment.ts'
 import { useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
@@ -20,6 +21,7 @@ const keyOf = ({ place, seq }: Line): string => `${place}-${seq}`
 /** The audit log of the team. */
 export function AuditPage() {
   const { people } = useText()
+  const environment = useEnvironment()
   const router = useRouter()
   const { query, set } = useQueryString()
   const { after, line } = query
@@ -33,7 +35,7 @@ export function AuditPage() {
     <>
       <Crumbs>
         {[
-          <Link key="team" to="/team">
+          <Link key="team" to="/$environment/team" params={{ environment }}>
             {people.team.title}
           </Link>,
           people.audit.title,

@@ -3,6 +3,7 @@ import { conversions } from './conversions.ts'
 import { developers } from './developers.ts'
 import { finding } from './finding.ts'
 import { money } from './money.ts'
+import { notifications } from './notifications.ts'
 import { object } from './object.ts'
 import { operator } from './operator.ts'
 import { overview } from './overview.ts'
@@ -16,6 +17,7 @@ export const ptBR: Texts = {
   developers,
   finding,
   money,
+  notifications,
   object,
   operator,
   overview,

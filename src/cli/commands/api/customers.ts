@@ -1,4 +1,5 @@
 import type { CliCommand } from '../../command.ts'
+import { metadata } from './options.ts'
 import { filter, paging, reading } from './reading.ts'
 
 const load = () => import('../../api/customers.ts')
@@ -23,6 +24,7 @@ export const apiCustomerCommands: CliCommand[] = [
       document: { type: 'string', value: 'CPF|CNPJ', about: 'With or without dots', required: true },
       email: { type: 'string', value: 'ADDRESS', about: 'E-mail' },
       'external-id': { type: 'string', value: 'TEXT', about: 'Your own name for it, unique' },
+      ...metadata,
     },
     examples: ["trilho customers create --name 'Ana Souza' --document 529.982.247-25"],
     run: async (input) => (await load()).customersCreate(input),

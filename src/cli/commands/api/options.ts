@@ -12,6 +12,16 @@ export const idempotency: Readonly<Record<string, CliOption>> = {
   },
 }
 
+/** Texts of the partner's own, on orders and customers. */
+export const metadata: Readonly<Record<string, CliOption>> = {
+  metadata: {
+    type: 'string',
+    value: 'NAME=TEXT',
+    about: 'A text of your own, such as invoice=1042; may be repeated',
+    multiple: true,
+  },
+}
+
 export const yes: Readonly<Record<string, CliOption>> = {
   yes: {
     type: 'boolean',

@@ -1,6 +1,6 @@
 import { assetNames } from '../../../core/money.ts'
 import type { CliCommand } from '../../command.ts'
-import { customer, yes } from './options.ts'
+import { customer, metadata, yes } from './options.ts'
 import { filter, reading } from './reading.ts'
 
 const load = () => import('../../api/quotes.ts')
@@ -39,6 +39,7 @@ export const quoteCommands: CliCommand[] = [
         about: 'gross: --amount includes the fees; net: fees come on top',
       },
       'partner-fee-bps': { type: 'string', value: 'N', about: 'Your own fee, in basis points' },
+      ...metadata,
     },
     examples: ['trilho quotes create --customer $CUSTOMER --from BRL --to USDT --amount 100.00'],
     run: async (input) => (await load()).quotesCreate(input),
