@@ -9,7 +9,7 @@ export function samplesOf(entry: Entry): Sample[] {
     {
       language: 'sh',
       title: 'curl',
-      code: curl(requestOf(entry)) + (answerOf(entry) === 'file' ? ` \\\n  -o ${FILE}` : ''),
+      code: curl(requestOf(entry)) + (answerOf(entry) === 'file' ? ` \\\n  -o ${SAMPLE_FILE}` : ''),
     },
     { language: 'ts', title: 'TypeScript', code: typescript(entry) },
     { language: 'py', title: 'Python', code: python(requestOf(entry), answerOf(entry)) },
@@ -17,7 +17,7 @@ export function samplesOf(entry: Entry): Sample[] {
 }
 
 /** Where a sample saves a response that is a file. */
-export const FILE = 'receipt.pdf'
+export const SAMPLE_FILE = 'receipt.pdf'
 
 /** What a sample does with the response. */
 type Answer = 'json' | 'file' | 'none'
@@ -119,7 +119,7 @@ function typescript(entry: Entry): string {
     return [
       `import { writeFile } from 'node:fs/promises'`,
       ...lines,
-      `await writeFile('${FILE}', await ${call})`,
+      `await writeFile('${SAMPLE_FILE}', await ${call})`,
     ].join('\n')
   if (listed) return [...lines, `for await (const one of ${call}) {`, '  console.log(one)', '}'].join('\n')
   return [...lines, success.content ? `console.log(await ${call})` : `await ${call}`].join('\n')
@@ -158,7 +158,7 @@ function literal(value: unknown, indent = ''): string {
 
 const pythonUse: Readonly<Record<Answer, string>> = {
   json: '    print(json.load(response))',
-  file: `    open("${FILE}", "wb").write(response.read())`,
+  file: `    open("${SAMPLE_FILE}", "wb").write(response.read())`,
   none: '    print(response.status)',
 }
 
