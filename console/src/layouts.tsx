@@ -2,9 +2,11 @@ import { createRootRoute, createRoute, notFound, Outlet, redirect } from '@tanst
 import { callAddress } from './api/client.ts'
 import { useLive } from './api/live.ts'
 import { isEnvironment, keepEnvironment, lastEnvironment, useEnvironment } from './environment.ts'
+import { MissedFile } from './reload.ts'
 import { currentSession, SessionDialogs, type SignedIn, useSession } from './session.tsx'
 import { Missing } from './shell/missing.tsx'
 import { Shell } from './shell/shell.tsx'
+import { loadOperatorTexts } from './text/text.tsx'
 import type { Query } from './ui/filters.tsx'
 
 /** Query parameters are strings; each page reads its own. */
@@ -66,7 +68,12 @@ export const environmentRoute = createRoute({
 export const operatorRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/operator/$environment',
-  beforeLoad: ({ params }) => void parseEnvironment(params),
+  beforeLoad: async ({ params }) => {
+    parseEnvironment(params)
+    await loadOperatorTexts().catch((cause: unknown) => {
+      throw new MissedFile(cause)
+    })
+  },
   component: () => {
     const environment = useEnvironment()
     const { factor } = useSession()

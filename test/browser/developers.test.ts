@@ -81,6 +81,12 @@ describe('journey 1', () => {
       // As long as a name may be, and one word.
       await dialog(page).getByLabel('Name').fill('k'.repeat(79))
       const addresses = dialog(page).getByLabel('Allowed IP addresses')
+      // Whoever tries the key from here is told that the list shuts this computer out.
+      await addresses.fill('203.0.113.0/24')
+      await dialog(page).getByText('is not in this list', { exact: false }).waitFor()
+      await button(dialog(page), 'Add it').click()
+      await dialog(page).getByText('is not in this list', { exact: false }).waitFor({ state: 'detached' })
+      expect(await addresses.inputValue()).toMatch(/^203[.]0[.]113[.]0\/24\n[\da-f.:]+$/)
       await addresses.fill('203.0.113.0/24\n2001:db8:42::/48\n198.51.100.7/24')
       await dialog(page).getByText('Line 3: 198.51.100.7/24 has host bits set.', { exact: false }).waitFor()
       await axe()
@@ -106,7 +112,7 @@ describe('journey 2', () => {
     await browse({ url: service.url, as: developer }, async ({ page, visit }) => {
       await visit('/production/developers/keys')
       await button(page, 'Create key').first().click()
-      await dialog(page).getByText('it takes a second factor').waitFor()
+      await dialog(page).getByText('so it needs a second factor').waitFor()
       expect(await button(dialog(page), 'Continue').isDisabled()).toBe(true)
     })
   })
@@ -178,9 +184,9 @@ describe('journey 4', () => {
       await visit('/sandbox/developers/webhooks')
       await button(page, 'Add endpoint').first().click()
       for (const [url, said] of [
-        ['ftp://example.com/x', 'It must begin with https://'],
-        ['https://ana:secret@example.com', 'It holds a user name or password'],
-        ['http://169.254.169.254/', 'For a program on your own machine run trilho listen'],
+        ['ftp://example.com/x', 'The URL must begin with https://'],
+        ['https://ana:secret@example.com', 'The URL contains a user name or password'],
+        ['http://169.254.169.254/', 'For a program on your own machine, run trilho listen'],
       ] as const) {
         await dialog(page).getByLabel('URL').fill(url)
         await button(dialog(page), 'Add endpoint').click()

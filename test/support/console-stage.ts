@@ -1,6 +1,7 @@
 import { makeCnpj, makeCpf } from '../../src/core/document.ts'
 import { createKey, revokeKey, rotateKey, type ShownKey } from '../../src/parties/keys/keys.ts'
 import { createPartner, editPartner } from '../../src/parties/partners/partners.ts'
+import { invite } from '../../src/parties/team/links.ts'
 import { type Api, openApi } from './api.ts'
 import { makePerson, type Person } from './console.ts'
 import { noteProductionKey } from './key-lines.ts'
@@ -17,6 +18,8 @@ export type ConsoleStage = {
   readonly api: Api
   readonly people: Readonly<Record<'owner' | 'developer' | 'finance' | 'viewer', Person>>
   readonly operators: Readonly<Record<'admin' | 'resolver' | 'reader', Person>>
+  /** The token of an open invitation. */
+  readonly invitation: string
   /** Ids to visit, by the noun of their page. */
   readonly ids: Readonly<
     Record<
@@ -80,10 +83,13 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
   const orders = await setOrders(api, customers)
   const event = (await api.get(`/v1/events?limit=1`)).json.data[0]
   let left = 0
+  const invited = { email: 'nilo@lumen.example', name: 'Nilo Caetano', role: 'finance' } as const
+  const { token } = await invite(shared, { partner_id, email: 'helena@lumen.example' }, invited)
   return {
     partner_id,
     api,
     ...(await setPeople(service, partner_id)),
+    invitation: token,
     ids: {
       customer: customers[0]!.id,
       ...orders,

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { errors } from '../../../src/core/errors.ts'
 import { checks } from './checks/pt-BR.ts'
@@ -50,4 +52,15 @@ test('plurals follow the rules of the language', () => {
   expect(plural('pt-BR')(1204, forms)).toBe('1.204 pagamentos')
   expect(plural('en')(0, { one: '# payout', other: '# payouts' })).toBe('0 payouts')
   expect(plural('en')(1204, { one: '# payout', other: '# payouts' })).toBe('1,204 payouts')
+})
+
+test('texts of the operator’s pages are used on no other page: a partner’s browser does not load them', () => {
+  const folder = fileURLToPath(new URL('..', import.meta.url))
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => /[.]tsx?$/.test(name) && !/^text|^pages.operator|[.]test[.]/.test(name),
+  )
+  expect(files.length).toBeGreaterThan(100)
+  const use =
+    /operator\b[^=\n]*\}? = (useText\(\)|texts)|useText\(\)[.]operator|Texts\['operator'\]|Texts, '[^>]*'operator'/
+  expect(files.filter((name) => use.test(readFileSync(`${folder}/${name}`, 'utf8')))).toEqual([])
 })

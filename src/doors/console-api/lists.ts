@@ -127,7 +127,7 @@ export async function exportRows<Shown>(
   const after = { what: noun, filters: notedFilters(endpoint, query) }
   const entry = { action: 'export', object_id, before: null, after }
   await actIn(office, actor, world, async () => ({ result: undefined, entry }))
-  return new TextStream(csvOf(columns, all(), query.language), fileName(noun, world))
+  return new TextStream(csvOf(columns, all(), query.language), fileName([noun, object_id], world))
 }
 
 export const rangeOf = ({ created_after, created_before }: Query) => ({
@@ -145,5 +145,9 @@ function notedFilters({ query: schema }: ConsoleEndpoint, query: object): Record
   return Object.fromEntries(noted)
 }
 
-const fileName = (noun: string, world: World): string =>
-  `${noun}-${world.environment}-${new Date(world.clock.now()).toISOString().slice(0, 10)}.csv`
+/** Such as `statement-cus_…-sandbox-2026-11-15.csv`: the rows of one object have its id in the name. */
+const fileName = (of: readonly (string | null)[], world: World): string =>
+  [...of, world.environment, new Date(world.clock.now()).toISOString().slice(0, 10)]
+    .filter((part) => part !== null)
+    .join('-')
+    .concat('.csv')

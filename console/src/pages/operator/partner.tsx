@@ -223,6 +223,7 @@ function Held({ seen: { balances } }: { readonly seen: Seen }) {
           head: words.available,
           right: true,
           fold: 'a1',
+          labelled: true,
           cell: ({ available, asset }) => <Amount units={available} asset={asset} as="bare" />,
         },
         {
@@ -230,6 +231,7 @@ function Held({ seen: { balances } }: { readonly seen: Seen }) {
           head: words.in_transit,
           right: true,
           fold: 'a2',
+          labelled: true,
           cell: ({ in_transit, asset }) => <Amount units={in_transit} asset={asset} as="bare" />,
         },
       ]}
@@ -238,7 +240,7 @@ function Held({ seen: { balances } }: { readonly seen: Seen }) {
 }
 
 function Keys({ seen: { keys } }: { readonly seen: Seen }) {
-  const { operator, ui } = useText()
+  const { developers, operator, ui } = useText()
   const words = operator.partner
   return (
     <Table
@@ -262,12 +264,9 @@ function Keys({ seen: { keys } }: { readonly seen: Seen }) {
           key: 'state',
           head: operator.desk.state,
           fold: 'a1',
-          cell: ({ revoked_at }) =>
-            revoked_at === null ? (
-              <Status state="active">{ui.state.active}</Status>
-            ) : (
-              <Status state="revoked">{ui.state.revoked}</Status>
-            ),
+          cell: ({ state }) => (
+            <Status state={state === 'rotating' ? 'rotated' : state}>{developers.keys.states[state]}</Status>
+          ),
         },
         {
           key: 'used',

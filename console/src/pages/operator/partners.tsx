@@ -78,6 +78,7 @@ export function PartnersPage() {
             head: partners.pix_fee,
             right: true,
             fold: 'a2',
+            labelled: true,
             cell: ({ pix_fee }) => <Amount units={`${pix_fee}`} asset="BRL" />,
           },
           {

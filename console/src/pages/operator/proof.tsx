@@ -241,6 +241,7 @@ function Owed({ proof }: { readonly proof: Proof }) {
             head: words.owed,
             right: true,
             fold: 'm2',
+            labelled: true,
             cell: ({ owed, asset }) => <Amount units={owed} asset={asset} as="bare" />,
           },
           {
@@ -248,6 +249,7 @@ function Owed({ proof }: { readonly proof: Proof }) {
             head: words.held,
             right: true,
             fold: 'a1',
+            labelled: true,
             cell: ({ held, asset }) => <Amount units={held} asset={asset} as="bare" />,
           },
           {
@@ -255,6 +257,7 @@ function Owed({ proof }: { readonly proof: Proof }) {
             head: words.house,
             right: true,
             fold: 'a2',
+            labelled: true,
             className: 'quiet',
             cell: ({ house, asset }) => <Amount units={house} asset={asset} as="bare" />,
           },

@@ -130,9 +130,17 @@ function MoneyLimits({ limits }: { readonly limits: Account['money_limits'] }) {
             head: people.account.production,
             right: true,
             fold: 'a1',
+            labelled: true,
             cell: cell('production'),
           },
-          { key: 'sandbox', head: people.account.sandbox, right: true, fold: 'a2', cell: cell('sandbox') },
+          {
+            key: 'sandbox',
+            head: people.account.sandbox,
+            right: true,
+            fold: 'a2',
+            labelled: true,
+            cell: cell('sandbox'),
+          },
         ]}
       />
     </Section>

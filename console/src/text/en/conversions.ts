@@ -41,7 +41,6 @@ export const conversions = {
   nothing_found: 'Nothing matches these filters',
   quotes_will: 'Every quote appears here, with its outcome.',
   trades_will: 'An executed quote becomes a trade and appears here.',
-  to_playground: 'Ask for one in the playground',
   prices: {
     title: 'Prices now',
     buys: 'buys at',

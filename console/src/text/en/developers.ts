@@ -136,6 +136,9 @@ const keys = {
   },
   lets_everybody:
     'A range in this list allows every address, so the list protects nothing. To allow every address, leave the list empty.',
+  shuts_you_out: (address: string) =>
+    `Your own address \`${address}\` is not in this list. Calls from this computer will be rejected with \`ip_not_allowed\`.`,
+  add_your_address: 'Add it',
   shuts_last_out: (address: string) =>
     `The key was last used from \`${address}\`, which is not in this list. Calls from there will be rejected with \`ip_not_allowed\`.`,
   details: 'Details',

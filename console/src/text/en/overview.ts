@@ -114,6 +114,12 @@ export const overview = {
     none: 'No key was used in the last 24 hours.',
   },
   prices: { title: 'Prices', age: 'age', stale: 'too old to quote', none: 'No prices available.' },
+  next: {
+    title: 'Next step',
+    sandbox:
+      'You have customers, and no payout yet. Send the first one: choose what happens, and see the request, the response and the webhook.',
+    production: 'You have customers, and no payout yet. Send the first one with your API key.',
+  },
   start: {
     title: 'Nothing has happened here yet',
     about: 'Three steps to your first payout:',

@@ -42,7 +42,6 @@ export const conversions: typeof En = {
   nothing_found: 'Nada corresponde a estes filtros',
   quotes_will: 'Cada cotação aparece aqui, com o resultado.',
   trades_will: 'Uma cotação executada vira uma conversão e aparece aqui.',
-  to_playground: 'Pedir uma na área de testes',
   prices: {
     title: 'Preços agora',
     buys: 'compra a',

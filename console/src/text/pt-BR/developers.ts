@@ -129,6 +129,9 @@ const keys: (typeof En)['keys'] = {
   },
   lets_everybody:
     'Uma faixa desta lista permite qualquer endereço, e a lista não protege nada. Para permitir qualquer endereço, deixe a lista vazia.',
+  shuts_you_out: (address) =>
+    `Seu próprio endereço \`${address}\` não está nesta lista. Chamadas deste computador serão recusadas com \`ip_not_allowed\`.`,
+  add_your_address: 'Adicionar',
   shuts_last_out: (address) =>
     `A chave foi usada por último de \`${address}\`, que não está nesta lista. Chamadas de lá serão recusadas com \`ip_not_allowed\`.`,
   details: 'Detalhes',

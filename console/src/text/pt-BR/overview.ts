@@ -119,6 +119,12 @@ export const overview: typeof En = {
     stale: 'velho demais para cotar',
     none: 'Nenhum preço disponível.',
   },
+  next: {
+    title: 'Próximo passo',
+    sandbox:
+      'Você tem clientes e ainda nenhum pagamento. Envie o primeiro: escolha o que acontece e veja a chamada, a resposta e o webhook.',
+    production: 'Você tem clientes e ainda nenhum pagamento. Envie o primeiro com a sua chave de API.',
+  },
   start: {
     title: 'Nada aconteceu aqui ainda',
     about: 'Três passos até o seu primeiro pagamento:',

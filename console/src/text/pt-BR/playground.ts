@@ -2,6 +2,7 @@ import type { playground as En } from '../en/playground.ts'
 
 export const playground: typeof En = {
   title: 'Área de testes',
+  try_here: 'Experimentar na área de testes',
   about: 'Chamadas da API no sandbox, como um programa as faria',
   what: 'O que enviar',
   payout: 'Pagamento Pix',
@@ -57,8 +58,13 @@ export const playground: typeof En = {
     'garbage@sandbox.test': 'a rede dá uma resposta inválida; conclui logo depois',
     'unknown@sandbox.test': 'a rede nunca informa o resultado',
     'ac03@sandbox.test': 'aceito, depois falha com AC03; o dinheiro volta',
-    'ab03@sandbox.test': 'aceito, depois falha com AB03; o dinheiro volta',
+    'ac06@sandbox.test': 'aceito, depois falha com AC06; o dinheiro volta',
+    'ac07@sandbox.test': 'aceito, depois falha com AC07; o dinheiro volta',
     'am02@sandbox.test': 'aceito, depois falha com AM02; o dinheiro volta',
+    'be01@sandbox.test': 'aceito, depois falha com BE01; o dinheiro volta',
+    'ds04@sandbox.test': 'aceito, depois falha com DS04; o dinheiro volta',
+    'rr04@sandbox.test': 'aceito, depois falha com RR04; o dinheiro volta',
+    'ab03@sandbox.test': 'aceito, depois falha com AB03; o dinheiro volta',
     'notfound@sandbox.test': 'recusado com pix_key_not_found',
     'other-owner@sandbox.test': 'recusado com counterparty_not_allowed',
   },

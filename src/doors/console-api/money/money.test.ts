@@ -368,6 +368,9 @@ describe('exports', () => {
     const statement = await owner.get(
       `/sandbox/customers/${customer_id}/statement.csv?asset=BRL&language=pt-BR`,
     )
+    expect(statement.headers.get('content-disposition')).toMatch(
+      new RegExp(`filename="statement-${customer_id}-sandbox-[0-9-]{10}[.]csv"`),
+    )
     expect(statement.text).toContain(`;payout;${payout.id};BRL;-90071992547409935;-900719925474099,35;`)
     expect((await owner.get('/sandbox/customers.csv')).text).toContain(',100000000,1.00000000,0,0.00000000')
     expect(await actionsOf(partner_id)).toEqual(['export', 'export', 'export', 'export', 'export'])
