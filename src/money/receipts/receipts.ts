@@ -57,7 +57,7 @@ function refuseReceipt(kind: keyof typeof ends, status: string): never {
   return refuse('receipt_not_available', { message })
 }
 
-/** Who pays, and in which environment: what the row of the order does not say. */
+/** Who pays, and whether money moved: what the row of the order does not say. */
 type Parties = {
   readonly payer: { readonly name: string; readonly document: string }
   readonly partner: string
@@ -65,11 +65,11 @@ type Parties = {
 }
 
 async function readParties(
-  { db, environment }: World,
+  { db, receipts_have_value }: World,
   { customer_id, partner_id }: { readonly customer_id: string; readonly partner_id: string },
 ): Promise<Parties> {
   const [customer, partner] = await Promise.all([customerById(db, customer_id), partnerById(db, partner_id)])
-  return { payer: customer!, partner: partner.name, is_sandbox: environment === 'sandbox' }
+  return { payer: customer!, partner: partner.name, is_sandbox: !receipts_have_value }
 }
 
 /** Raised when the same page is printed to other bytes: after a change of the layout, a font or the PDF library. */
