@@ -80,7 +80,9 @@ describe('customers and payouts', () => {
     }
     const file = join(await mkdtemp(join(tmpdir(), 'trilho-receipt-')), 'receipt.pdf')
     onTestFinished(() => rm(dirname(file), { recursive: true }))
-    const saved = await trilho(`payouts receipt ${first.json.id} --lang en --file ${file}`)
+    const save = `payouts receipt ${first.json.id} --lang en --file ${file}`
+    await until(async () => (await trilho(save)).code === 0, 30_000)
+    const saved = await trilho(save)
     const bytes = await readFile(file)
     expect(saved.out).toBe(`Wrote ${file} (${bytes.length} bytes).\n`)
     expect(bytes.subarray(0, 5).toString()).toBe('%PDF-')
