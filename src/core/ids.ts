@@ -21,6 +21,7 @@ export const idPrefixes = {
   exception: 'exc',
   adjustment: 'adj',
   link: 'lnk',
+  view: 'vw',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

@@ -211,6 +211,7 @@ const columns = {
     'charged_at',
     'request_id',
   ],
+  saved_views: ['id', 'user_id', 'environment', 'page', 'name', 'filters', 'created_at'],
   treasury_limits: ['asset', 'lowest', 'highest'],
   users: [
     'id',

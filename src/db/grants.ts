@@ -85,6 +85,7 @@ export const sharedGrants: Record<string, string> = {
   acts_head: 'SELECT, UPDATE',
   acts_keys: 'SELECT, INSERT, UPDATE',
   forms: 'SELECT, INSERT, DELETE',
+  saved_views: 'SELECT, INSERT, UPDATE, DELETE',
 }
 
 /** Functions that a world's role may call. Trigger functions need no such right. */
@@ -183,6 +184,7 @@ export const tablePurposes: Record<string, string> = {
   sign_in_failures: 'recent failed sign-ins, by hashes of e-mail, address, session or link',
   sign_in_places: 'hashes of the addresses that a user signed in from',
   links: 'hashes of the tokens of open invitations and resets',
+  saved_views: 'filters of lists of the console that people saved under a name',
   windows: 'counters of the rate limits of keys',
   lone_node: 'the mark of the node that counts rate limits in memory',
   sealing: 'which SECRET_KEY is in force, with a check value',

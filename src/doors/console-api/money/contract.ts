@@ -17,12 +17,14 @@ import { listPayouts, PayoutObject } from '../../../money/pix/contract.ts'
 import * as customers from '../../../parties/customers/contract.ts'
 import { csvQuery } from '../csv.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
+import { orderQuery, TotalsObject } from '../list-schema.ts'
 import { ApiRequest, MovementObject, PublishedEvent } from '../object-page.ts'
 import { trackKinds } from './track.ts'
 
 const environment = T.Enum(['production', 'sandbox'])
 const inWorld = T.Object({ environment })
 const csv = { status: 200, type: 'text/csv' } as const
+const totals = { status: 200, schema: TotalsObject } as const
 
 const Name = T.String({ minLength: 1, maxLength: 120, description: 'A part of the name' })
 
@@ -98,10 +100,10 @@ const orderPage = {
 export const listPayoutsInConsole = consoleEndpoint({
   name: 'console.payouts.list',
   route: 'GET /console/api/{environment}/payouts',
-  summary: 'Payouts, newest first',
+  summary: 'Payouts by time',
   permit: 'read',
   params: inWorld,
-  query: Fields({ ...pageQuery, ...payoutFilters }),
+  query: Fields({ ...pageQuery, ...orderQuery, ...payoutFilters }),
   reply: { status: 200, schema: PageWithOpen(PayoutRow) },
 })
 
@@ -111,8 +113,18 @@ export const exportPayouts = consoleEndpoint({
   summary: 'The same as a table for spreadsheets',
   permit: 'export',
   params: inWorld,
-  query: Fields({ ...payoutFilters, ...csvQuery }),
+  query: Fields({ ...orderQuery, ...payoutFilters, ...csvQuery }),
   reply: csv,
+})
+
+export const totalPayouts = consoleEndpoint({
+  name: 'console.payouts.totals',
+  route: 'GET /console/api/{environment}/payouts/totals',
+  summary: 'How many payouts a filter matches, and their sums, by status',
+  permit: 'read',
+  params: inWorld,
+  query: Fields(payoutFilters),
+  reply: totals,
 })
 
 const payoutParams = T.Object({ environment, payout_id: Id('payout') })
@@ -166,10 +178,10 @@ export const failPayoutInConsole = consoleEndpoint({
 export const listTransfersInConsole = consoleEndpoint({
   name: 'console.transfers.list',
   route: 'GET /console/api/{environment}/transfers',
-  summary: 'Transfers, newest first',
+  summary: 'Transfers by time',
   permit: 'read',
   params: inWorld,
-  query: Fields({ ...pageQuery, ...transferFilters }),
+  query: Fields({ ...pageQuery, ...orderQuery, ...transferFilters }),
   reply: { status: 200, schema: PageWithOpen(TransferRow) },
 })
 
@@ -179,8 +191,18 @@ export const exportTransfers = consoleEndpoint({
   summary: 'The same as a table for spreadsheets',
   permit: 'export',
   params: inWorld,
-  query: Fields({ ...transferFilters, ...csvQuery }),
+  query: Fields({ ...orderQuery, ...transferFilters, ...csvQuery }),
   reply: csv,
+})
+
+export const totalTransfers = consoleEndpoint({
+  name: 'console.transfers.totals',
+  route: 'GET /console/api/{environment}/transfers/totals',
+  summary: 'How many transfers a filter matches, and their sums, by status and asset',
+  permit: 'read',
+  params: inWorld,
+  query: Fields(transferFilters),
+  reply: totals,
 })
 
 const transferParams = T.Object({ environment, transfer_id: Id('transfer') })
@@ -232,10 +254,10 @@ export const failTransferInConsole = consoleEndpoint({
 export const listCustomersInConsole = consoleEndpoint({
   name: 'console.customers.list',
   route: 'GET /console/api/{environment}/customers',
-  summary: 'Customers and what they hold, newest first',
+  summary: 'Customers and what they hold, by time',
   permit: 'read',
   params: inWorld,
-  query: Fields({ ...pageQuery, ...customerFilters }),
+  query: Fields({ ...pageQuery, ...orderQuery, ...customerFilters }),
   reply: {
     status: 200,
     schema: Page(
@@ -250,8 +272,18 @@ export const exportCustomers = consoleEndpoint({
   summary: 'The same as a table for spreadsheets',
   permit: 'export',
   params: inWorld,
-  query: Fields({ ...customerFilters, ...csvQuery }),
+  query: Fields({ ...orderQuery, ...customerFilters, ...csvQuery }),
   reply: csv,
+})
+
+export const totalCustomers = consoleEndpoint({
+  name: 'console.customers.totals',
+  route: 'GET /console/api/{environment}/customers/totals',
+  summary: 'How many customers a filter matches, by status',
+  permit: 'read',
+  params: inWorld,
+  query: Fields(customerFilters),
+  reply: totals,
 })
 
 export const createCustomerInConsole = consoleEndpoint({
@@ -365,18 +397,21 @@ export const exportStatement = consoleEndpoint({
 export const moneyEndpoints: readonly ConsoleEndpoint[] = [
   listPayoutsInConsole,
   exportPayouts,
+  totalPayouts,
   getPayoutInConsole,
   redeliverPayout,
   completePayoutInConsole,
   failPayoutInConsole,
   listTransfersInConsole,
   exportTransfers,
+  totalTransfers,
   getTransferInConsole,
   redeliverTransfer,
   confirmTransferInConsole,
   failTransferInConsole,
   listCustomersInConsole,
   exportCustomers,
+  totalCustomers,
   createCustomerInConsole,
   getCustomerInConsole,
   updateCustomerInConsole,
