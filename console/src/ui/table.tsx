@@ -6,7 +6,7 @@ import { useText } from '../text/text.tsx'
 import { Button } from './button.tsx'
 import { CopiedNote, useCopy } from './copy.tsx'
 import { Failure } from './failure.tsx'
-import { useQueryString } from './filters.tsx'
+import { FIRST_PAGE, OLDEST, useQueryString } from './filters.tsx'
 import { Notice } from './notice.tsx'
 import { Rich } from './rich.tsx'
 import { cameBackFrom } from './trail.ts'
@@ -23,6 +23,8 @@ export type Column<Row> = {
    */
   readonly fold?: 'm1' | 'm2' | 'a1' | 'a2' | 'named'
   readonly className?: string
+  /** The list is sorted by this column: its heading turns the order around. */
+  readonly sorts?: boolean
 }
 
 type Props<Row> = {
@@ -110,11 +112,15 @@ export function Table<Row>(props: Props<Row>) {
       >
         <thead>
           <tr>
-            {columns.map((column) => (
-              <th key={column.key} scope="col" className={column.right ? 'r' : undefined}>
-                {column.head}
-              </th>
-            ))}
+            {columns.map((column) =>
+              column.sorts ? (
+                <SortHead key={column.key} column={column} />
+              ) : (
+                <th key={column.key} scope="col" className={column.right ? 'r' : undefined}>
+                  {column.head}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody className={query?.isPlaceholderData ? 'stale' : undefined}>
@@ -138,12 +144,38 @@ export function Table<Row>(props: Props<Row>) {
   )
 }
 
+/** A heading that turns the order of the list around; the order is in the query string. */
+function SortHead<Row>({ column }: { readonly column: Column<Row> }) {
+  const { lists } = useText()
+  const { query, set } = useQueryString()
+  const oldest = query.order === OLDEST
+  return (
+    <th
+      scope="col"
+      className={column.right ? 'r' : undefined}
+      aria-sort={oldest ? 'ascending' : 'descending'}
+    >
+      <button
+        type="button"
+        className="sorts"
+        title={oldest ? lists.order.oldest : lists.order.newest}
+        onClick={() => set({ order: oldest ? undefined : OLDEST, ...FIRST_PAGE })}
+      >
+        {column.head}{' '}
+        <span className="sort" aria-hidden="true">
+          {oldest ? '↑' : '↓'}
+        </span>
+      </button>
+    </th>
+  )
+}
+
 /** A 400 means a malformed URL: all parameters of a list come from the URL. */
 const isOfAddress = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 400
 
 /** The names of query parameters of the page for those of the service, where they differ. */
 const inAddress: Readonly<Record<string, readonly string[]>> = {
-  created_after: ['created', 'since'],
+  created_after: ['created'],
   created_before: ['created'],
   from_asset: ['pair'],
   to_asset: ['pair'],

@@ -1,14 +1,18 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { useAct, useCall } from '../../api/queries.ts'
+import { DayBars } from '../../charts/day-bars.tsx'
 import { useEnvironment } from '../../environment.ts'
 import { countText } from '../../format/amount.ts'
+import { ListBar } from '../../lists/list-bar.tsx'
+import { PeriodChip, rangeOf } from '../../lists/period.tsx'
+import { TotalsLine, useTotals } from '../../lists/totals.tsx'
 import { useSession } from '../../session.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { FilterSegments, useQueryString } from '../../ui/filters.tsx'
+import { FilterSegments, OLDEST, useQueryString } from '../../ui/filters.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -31,7 +35,7 @@ import { SecretShown } from './webhooks.tsx'
 import './developers.css'
 
 /** The dialog that is open. */
-type DialogName = 'change' | 'redeliver' | 'rotate' | 'delete' | 'disable'
+type DialogName = 'change' | 'redeliver' | 'retry' | 'rotate' | 'delete' | 'disable'
 
 export function WebhookPage() {
   const { webhooks } = useText().developers
@@ -81,6 +85,7 @@ export function WebhookPage() {
           <Failure error={one.error} onAgain={() => void one.refetch()} reading />
         </Section>
       )}
+      {webhook && <Health endpoint_id={webhook.id} />}
       {webhook && <Deliveries of={webhook} />}
       {webhook && <Dialogs of={webhook} open={open} close={() => setOpen(undefined)} onNote={setNote} />}
     </>
@@ -115,6 +120,7 @@ function Actions({ of, open, onNote }: ActionsProps) {
           <Button busy={test.isPending && webhooks.test} onClick={() => test.mutate({ params })}>
             {webhooks.test}
           </Button>
+          {of.waiting > 0 && <Button onClick={() => open('retry')}>{webhooks.retry}</Button>}
           <Button onClick={() => open('redeliver')}>{webhooks.redeliver}</Button>
         </>
       )}
@@ -172,7 +178,9 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
   /** The secret exists only in the state of the page and is gone when the page is left. */
   const [made, setMade] = useState<WithSecret>()
   const remove = useAct('console.webhooks.delete', { stale: ['console.webhooks.list'] })
-  const change = useAct('console.webhooks.change', { stale: ['console.webhooks.', 'console.deliveries.'] })
+  const stale = ['console.webhooks.', 'console.deliveries.']
+  const change = useAct('console.webhooks.change', { stale })
+  const retry = useAct('console.webhooks.retry_waiting', { stale })
   const params = { environment, endpoint_id: of.id }
   const url = shortUrl(of.url)
   if (made) return <SecretShown made={made} onDone={() => setMade(undefined)} />
@@ -199,6 +207,20 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
             close()
             onNote(text)
           }}
+        />
+      )
+    case 'retry':
+      return (
+        <Confirm
+          title={webhooks.retry_title(of.waiting)}
+          verb={webhooks.retry_verb}
+          busy={webhooks.retrying}
+          follows={webhooks.retry_follows}
+          onConfirm={async () => {
+            const { retried, more } = await retry.mutateAsync({ params, body: {} })
+            onNote(webhooks.retried(retried) + (more ? ` ${webhooks.retried_more}` : ''))
+          }}
+          onClose={close}
         />
       )
     case 'disable':
@@ -232,25 +254,72 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
   }
 }
 
+const VIEW_KEYS = ['status', 'created', 'order']
+
+/** Deliveries per day, and how long the receiver took. */
+function Health({ endpoint_id }: { readonly endpoint_id: string }) {
+  const { lists } = useText()
+  const environment = useEnvironment()
+  const health = useCall(
+    'console.webhooks.health',
+    { params: { environment, endpoint_id } },
+    { every: HEALTH_MS },
+  )
+  if (health.data === undefined) return null
+  const { days, counted_most } = health.data
+  return (
+    <DayBars
+      title={lists.days.deliveries}
+      about={lists.days.deliveries_about}
+      empty={lists.days.deliveries_empty}
+      label={lists.days.deliveries_label}
+      names={{ completed: lists.days.delivered, failed: lists.days.failed }}
+      days={days.map(({ delivered, failed, ...day }) => ({ ...day, good: delivered, bad: failed }))}
+      counted_most={counted_most}
+    />
+  )
+}
+
+const HEALTH_MS = 60_000
+
 function Deliveries({ of }: { readonly of: Webhook }) {
-  const { webhooks } = useText().developers
+  const { developers, lists } = useText()
+  const { webhooks } = developers
   const environment = useEnvironment()
   const { query, set } = useQueryString()
+  const params = { environment, endpoint_id: of.id }
+  const filters = { status: query.status as DeliveryRow['status'] | undefined, ...rangeOf(query.created) }
+  const order = query.order === OLDEST ? ({ order: 'oldest' } as const) : {}
   const list = useCall(
     'console.deliveries.list',
-    {
-      params: { environment, endpoint_id: of.id },
-      query: { cursor: query.after, status: query.status as DeliveryRow['status'] | undefined },
-    },
+    { params, query: { ...filters, ...order, cursor: query.after } },
     { live: eventObjectKinds, keep: true },
   )
+  const totals = useTotals('console.deliveries.totals', { params, query: filters })
   usePolling(list, of.waiting > 0, 3_000)
+  const any = query.status !== undefined || query.created !== undefined
   const rows = list.data?.data
   const shown = query.event ?? rows?.[0]?.event_id
   return (
     <div className="cols c12 grow">
       <section className={query.event === undefined ? 'flat' : 'flat no-phone'}>
         <StatusFilter of={of} />
+        <ListBar
+          views={{ page: 'webhook', environment, keys: VIEW_KEYS }}
+          totals={
+            <TotalsLine
+              of={totals}
+              count={lists.totals.deliveries}
+              parts={[
+                {
+                  text: lists.totals.failed,
+                  has: ({ status }) => status === 'exhausted' || status === 'canceled',
+                },
+                { text: lists.totals.waiting, has: ({ status }) => status === 'pending' },
+              ]}
+            />
+          }
+        />
         <Table
           label={webhooks.deliveries}
           columns={useColumns()}
@@ -261,8 +330,8 @@ function Deliveries({ of }: { readonly of: Webhook }) {
           keys
           snug
           empty={
-            <Empty title={query.status === undefined ? webhooks.deliveries_empty : webhooks.deliveries_none}>
-              {query.status === undefined && <p>{webhooks.deliveries_empty_about}</p>}
+            <Empty title={any ? webhooks.deliveries_none : webhooks.deliveries_empty}>
+              {!any && <p>{webhooks.deliveries_empty_about}</p>}
             </Empty>
           }
         />
@@ -330,6 +399,7 @@ function StatusFilter({ of }: { readonly of: Webhook }) {
           },
         ]}
       />
+      <PeriodChip />
     </div>
   )
 }
@@ -351,6 +421,7 @@ function useColumns(): Column<DeliveryRow>[] {
     {
       key: 'time',
       head: webhooks.time,
+      sorts: true,
       fold: 'm2',
       className: 'quiet nowrap',
       cell: ({ created_at }) => <Time at={created_at} />,

@@ -1,6 +1,7 @@
 import { conversions } from './conversions.ts'
 import { developers } from './developers.ts'
 import { finding } from './finding.ts'
+import { lists } from './lists.ts'
 import { money } from './money.ts'
 import { object } from './object.ts'
 import { operator } from './operator.ts'
@@ -15,6 +16,7 @@ export const en = {
   conversions,
   developers,
   finding,
+  lists,
   money,
   object,
   operator,

@@ -227,11 +227,12 @@ export const people = {
   },
   audit: {
     title: 'Audit log',
-    about: 'What people of your team did, newest first. Lines are chained: none can be changed unnoticed.',
+    about: 'What people of your team did. Lines are chained: none can be changed unnoticed.',
     label: 'What people did',
     at: 'Time',
     who: 'Who',
     what: 'What',
+    action: 'Action',
     object: 'On',
     where: 'Where',
     address: 'Address',

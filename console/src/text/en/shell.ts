@@ -58,8 +58,8 @@ export const shell = {
     open: 'Search',
     prompt: 'Search an id, a name, an end-to-end id',
     label: 'Search',
-    hint: 'Ids, names, end-to-end ids, transaction hashes, idempotency keys, request ids',
-    none: 'Nothing found in this environment. Names are found by their beginning, everything else whole.',
+    hint: 'Ids or their last five characters, words of a name, end-to-end ids, transaction hashes, idempotency keys',
+    none: 'Nothing found in this environment. A name is found by the beginning of any word, an id by its beginning or, among recent rows, its last five characters, everything else whole.',
     results: 'Results',
     kind: {
       customer: 'Customer',

@@ -229,11 +229,12 @@ export const people: typeof En = {
   audit: {
     title: 'Trilha de auditoria',
     about:
-      'O que as pessoas da sua equipe fizeram, do mais novo ao mais velho. As linhas são encadeadas: nenhuma muda sem que se note.',
+      'O que as pessoas da sua equipe fizeram. As linhas são encadeadas: nenhuma muda sem que se note.',
     label: 'O que as pessoas fizeram',
     at: 'Hora',
     who: 'Quem',
     what: 'O quê',
+    action: 'Ação',
     object: 'Sobre',
     where: 'Onde',
     address: 'Endereço',

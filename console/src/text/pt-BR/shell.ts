@@ -59,8 +59,8 @@ export const shell: typeof En = {
     open: 'Buscar',
     prompt: 'Busque um id, um nome, um end-to-end id',
     label: 'Buscar',
-    hint: 'Ids, nomes, end-to-end ids, hashes de transação, chaves de idempotência, ids de chamada',
-    none: 'Nada encontrado neste ambiente. Nomes são achados pelo começo, todo o resto por inteiro.',
+    hint: 'Ids ou seus últimos cinco caracteres, palavras de um nome, end-to-end ids, hashes de transação, chaves de idempotência',
+    none: 'Nada encontrado neste ambiente. Um nome é achado pelo começo de qualquer palavra, um id pelo começo ou, entre as linhas recentes, pelos últimos cinco caracteres, todo o resto por inteiro.',
     results: 'Resultados',
     kind: {
       customer: 'Cliente',
