@@ -165,6 +165,33 @@ export async function selectTotals<Group extends { readonly count: number }>(
   return { groups, complete: read < TOTAL_ROWS_MAX }
 }
 
+type IdSearch = Pick<NewestFilter, 'partner_id' | 'after' | 'before' | 'limit'> & {
+  /** The beginning of the id with its prefix, and its end. */
+  readonly begins: string
+  readonly ends: string
+}
+
+/**
+ * Ids that begin and end like this, among the newest `TOTAL_ROWS_MAX` rows of a list, or of a period of it. The indexes of lists
+ * end with the id, so no row of the table is read; an index by the end of ids would be written with every payout.
+ */
+export async function findIds(db: Db, source: ListSource, search: IdSearch): Promise<string[]> {
+  const values: unknown[] = [search.partner_id]
+  const param: Param = (value) => `$${values.push(value)}`
+  const { walk } = chooseWalk(source, { filters: {} })
+  const walked = walkSql(
+    source,
+    { ...search, filters: {}, position: undefined },
+    { walk, columns: `created_at, ${idOf(source)}`, param, most: TOTAL_ROWS_MAX },
+  )
+  const matches = `starts_with(id, ${param(search.begins)}) AND right(id, ${param(search.ends.length)}) = ${param(search.ends)}`
+  const { rows } = await db.query(
+    `SELECT id FROM (${walked}) AS walked WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT ${search.limit}`,
+    values,
+  )
+  return rows.map(({ id }) => id)
+}
+
 const idOf = ({ id }: ListSource): string => (id === undefined ? 'id' : `${id} AS id`)
 
 /** Names become part of the statement's text, so only names that the list itself has are accepted. */

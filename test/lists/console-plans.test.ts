@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { COUNT_MAX, mostRowsRead } from '../../src/db/newest.ts'
+import { COUNT_MAX, mostRowsRead, TOTAL_ROWS_MAX } from '../../src/db/newest.ts'
 import { type Client, openClient } from '../../src/db/pool.ts'
 import type { ConsoleHandler } from '../../src/doors/console-api/endpoint.ts'
 import { moneyRoutes } from '../../src/doors/console-api/money/routes.ts'
@@ -39,6 +39,7 @@ const time = (n: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n 
 const ranges = { created_after: [time(ROWS / 2)], created_before: [time(50), time(ROWS / 2)] }
 const orders = {
   ...ranges,
+  order: ['oldest'],
   customer_id: [idOf('cus', 0), idOf('cus', 1)],
   idempotency_key: ['often', 'none'],
 }
@@ -81,7 +82,13 @@ const lists: readonly (readonly [name: string, exact: Values, bounded: Values])[
   ],
   [
     'console.customers.list',
-    { ...ranges, status: ['active', 'blocked'], document: ['529.982.247-25'], external_id: ['u7', 'none'] },
+    {
+      ...ranges,
+      order: ['oldest'],
+      status: ['active', 'blocked'],
+      document: ['529.982.247-25'],
+      external_id: ['u7', 'none'],
+    },
     { name: ['nobody is called so'] },
   ],
 ]
@@ -128,6 +135,24 @@ describe(`a page of the console among ${ROWS} rows`, () => {
     }
     expect(dear).toEqual([])
   })
+
+  test.each(lists)(
+    '%s adds up a bounded number of rows, whatever is asked for',
+    async (name, exact, bounded) => {
+      const dear: unknown[] = []
+      const totals = name.replace(/list$/, 'totals')
+      for (const { order, ...query } of [{}, ...queriesOf(exact), ...queriesOf(bounded)] as Record<
+        string,
+        string
+      >[]) {
+        if (order !== undefined) continue
+        const { read } = await cost(totals, query)
+        // A walk along the queue reads an entry and its row; ranges that are merged are read each.
+        if (read.page > 4 * TOTAL_ROWS_MAX) dear.push({ query, read })
+      }
+      expect(dear).toEqual([])
+    },
+  )
 
   test.each(lists)('%s ends its walks, whatever is asked for', async (name, _, bounded) => {
     const dear: unknown[] = []

@@ -82,6 +82,30 @@ export async function countEvents(
   return { count: rows[0].count, complete: rows[0].read < most }
 }
 
+/** Ids of events that begin and end like this, among the newest `most` events of a period. */
+export async function findEventIds(
+  db: Db,
+  search: Required<TimeRange> & {
+    readonly partner_id: string
+    readonly begins: string
+    readonly ends: string
+    readonly limit: number
+  },
+  most: number,
+): Promise<string[]> {
+  const { partner_id, after, before, begins, ends, limit } = search
+  const values: unknown[] = []
+  const param: Param = (value) => `$${values.push(value)}`
+  const filter = { partner_id, type: undefined, object_id: undefined, from: { before: undefined }, limit }
+  const walked = walkSql({ ...filter, time: { after, before } }, { by_type: false, param, most })
+  const { rows } = await db.query(
+    `SELECT id FROM (${walked}) AS walked WHERE starts_with(id, ${param(begins)})
+       AND right(id, ${param(ends.length)}) = ${param(ends)} LIMIT ${limit}`,
+    values,
+  )
+  return rows.map(({ id }) => id)
+}
+
 const orderOf = (filter: Pick<LogFilter, 'from'>, ...before: string[]) =>
   `ORDER BY ${[...before, 'position'].map((column) => ('after' in filter.from ? column : `${column} DESC`)).join(', ')}`
 

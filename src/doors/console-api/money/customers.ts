@@ -73,7 +73,6 @@ const customerLists = (parts: ConsoleParts): ConsoleHandler[] => [
       as: ({ status }) => ({ status: String(status) }),
     }),
   ),
-
 ]
 
 const customerPages = (parts: ConsoleParts): ConsoleHandler[] => [
