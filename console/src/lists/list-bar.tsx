@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react'
+import { useText } from '../text/text.tsx'
+import { FIRST_PAGE, OLDEST, useQueryString } from '../ui/filters.tsx'
 import { Views } from './views.tsx'
 import './lists.css'
 
@@ -13,7 +15,27 @@ export function ListBar({ views, totals }: Props) {
   return (
     <div className="list-bar">
       <Views {...views} />
+      <OrderButton />
       {totals}
     </div>
+  )
+}
+
+/** Turns the order around on a phone, where a table has no headings. */
+function OrderButton() {
+  const { order } = useText().lists
+  const { query, set } = useQueryString()
+  const oldest = query.order === OLDEST
+  return (
+    <span className="only-phone">
+      <button
+        type="button"
+        className="chip"
+        title={oldest ? order.oldest : order.newest}
+        onClick={() => set({ order: oldest ? undefined : OLDEST, ...FIRST_PAGE })}
+      >
+        {oldest ? `${order.now.oldest} ↑` : `${order.now.newest} ↓`}
+      </button>
+    </span>
   )
 }

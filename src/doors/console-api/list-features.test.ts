@@ -128,7 +128,7 @@ describe('order', () => {
     '%s oldest first shows the same rows turned around, page by page',
     async (_, path, timeOf) => {
       const { owner } = await openPartner({ done: 4 })
-      await owner.patch('/me', { name: 'Another Name' })
+      for (const name of ['One', 'Two', 'Three']) await owner.patch('/me', { name })
       const idOf = (row: any) => row.payout?.id ?? row.id ?? `${row.place} ${row.seq}`
       await eventually(async () => {
         const newest: any[] = (await owner.get(`${path}?limit=100`)).json.data
@@ -148,6 +148,7 @@ describe('order', () => {
 
   test('a cursor belongs to its order and to its period', async () => {
     const { owner } = await openPartner({ done: 3 })
+    for (const name of ['One', 'Two']) await owner.patch('/me', { name })
     for (const path of ['/sandbox/payouts', '/audit']) {
       const { next_cursor } = (await owner.get(`${path}?limit=1`)).json
       expect((await owner.get(`${path}?limit=1&cursor=${next_cursor}`)).status).toBe(200)

@@ -24,7 +24,7 @@ export function namePattern(text: string): string {
   return [...plain(text)]
     .map((letter) => {
       const upper = letter.toUpperCase()
-      if (upper === letter || [...upper].length > 1) return `[${letter.replace(/[\]\\^-]/, '\\$&')}]`
+      if (upper === letter || [...upper].length > 1) return `[${letter.replace(/[[\]\\^-]/, '\\$&')}]`
       const all = letter + (marked[letter] ?? '')
       return `[${all}${all.toUpperCase()}]${MARKS}`
     })

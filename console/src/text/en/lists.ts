@@ -18,6 +18,7 @@ export const lists = {
   order: {
     newest: 'Newest first. Sort by oldest first',
     oldest: 'Oldest first. Sort by newest first',
+    now: { newest: 'Newest first', oldest: 'Oldest first' },
   },
   totals: {
     label: 'All that match',

@@ -18,6 +18,7 @@ export const lists: Texts['lists'] = {
   order: {
     newest: 'Mais recentes primeiro. Ordenar pelos mais antigos',
     oldest: 'Mais antigos primeiro. Ordenar pelos mais recentes',
+    now: { newest: 'Mais recentes primeiro', oldest: 'Mais antigos primeiro' },
   },
   totals: {
     label: 'Tudo o que corresponde',

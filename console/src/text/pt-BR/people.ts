@@ -228,8 +228,7 @@ export const people: typeof En = {
   },
   audit: {
     title: 'Trilha de auditoria',
-    about:
-      'O que as pessoas da sua equipe fizeram. As linhas são encadeadas: nenhuma muda sem que se note.',
+    about: 'O que as pessoas da sua equipe fizeram. As linhas são encadeadas: nenhuma muda sem que se note.',
     label: 'O que as pessoas fizeram',
     at: 'Hora',
     who: 'Quem',
