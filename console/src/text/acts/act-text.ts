@@ -1,5 +1,4 @@
 import type { Language } from '../../format/amount.ts'
-import { useLanguage } from '../text.tsx'
 import * as en from './en.ts'
 import * as ptBR from './pt-BR.ts'
 
@@ -13,9 +12,4 @@ export function actText(action: string, language: Language): string {
   const { acts, played } = spoken[language]
   if (action.startsWith(PLAYED)) return played(action.slice(PLAYED.length))
   return Object.hasOwn(acts, action) ? acts[action as keyof typeof acts] : action
-}
-
-export function useActText(): (action: string) => string {
-  const { language } = useLanguage()
-  return (action) => actText(action, language)
 }
