@@ -273,8 +273,12 @@ function Health({ endpoint_id }: { readonly endpoint_id: string }) {
       about={lists.days.deliveries_about}
       empty={lists.days.deliveries_empty}
       label={lists.days.deliveries_label}
-      names={{ completed: lists.days.delivered, failed: lists.days.failed }}
-      days={days.map(({ delivered, failed, ...day }) => ({ ...day, good: delivered, bad: failed }))}
+      names={{ completed: lists.days.delivered, failed: lists.days.missing }}
+      days={days.map(({ delivered, failed, pending, ...day }) => ({
+        ...day,
+        good: delivered,
+        bad: failed + pending,
+      }))}
       counted_most={counted_most}
     />
   )

@@ -17,6 +17,6 @@ test('every act of the audit log has a sentence in both languages', () => {
 
 test('a call in the playground names its endpoint, and an unknown action is shown as it is stored', () => {
   expect(actText('play pix.payouts.create', 'en')).toBe('Called pix.payouts.create in the playground')
-  expect(actText('play pix.payouts.create', 'pt-BR')).toBe('Chamou pix.payouts.create no playground')
+  expect(actText('play pix.payouts.create', 'pt-BR')).toBe('Chamou pix.payouts.create na área de testes')
   expect(actText('of_a_newer_version', 'en')).toBe('of_a_newer_version')
 })

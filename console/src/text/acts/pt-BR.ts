@@ -35,15 +35,15 @@ export const acts: typeof en = {
   set_price: 'Definiu um preço do sandbox',
   create_key: 'Criou uma chave de API',
   change_key: 'Alterou uma chave de API',
-  rotate_key: 'Rotacionou uma chave de API',
+  rotate_key: 'Girou uma chave de API',
   revoke_key: 'Revogou uma chave de API',
   create_webhook: 'Adicionou um endpoint de webhook',
   change_webhook: 'Alterou um endpoint de webhook',
   delete_webhook: 'Excluiu um endpoint de webhook',
-  rotate_webhook_secret: 'Rotacionou o segredo de um endpoint de webhook',
+  rotate_webhook_secret: 'Girou o segredo de um endpoint de webhook',
   test_webhook: 'Enviou um evento de teste',
   redeliver: 'Reenviou eventos',
-  retry_waiting: 'Tentou de novo todas as entregas na fila',
+  retry_waiting: 'Tentou de novo todas as entregas que esperavam',
   try_delivery: 'Tentou de novo uma entrega',
   export: 'Exportou uma lista',
   credit: 'Creditou um cliente',
@@ -67,7 +67,7 @@ export const acts: typeof en = {
   close_exception: 'Encerrou uma exceção',
   create_partner: 'Criou um parceiro',
   change_partner: 'Alterou as condições de um parceiro',
-  rotate_secrets: 'Rotacionou a chave dos segredos',
+  rotate_secrets: 'Girou a chave dos segredos',
 }
 
-export const played = (endpoint: string) => `Chamou ${endpoint} no playground`
+export const played = (endpoint: string) => `Chamou ${endpoint} na área de testes`

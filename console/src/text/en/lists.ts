@@ -66,10 +66,10 @@ export const lists = {
     deliveries: 'Deliveries per day',
     deliveries_about: 'The last 14 days, by the day of the event’s delivery',
     deliveries_empty: 'Nothing was sent here in the last 14 days.',
-    deliveries_label: (delivered: string, failed: string) =>
-      `Deliveries per day over the last 14 days: ${delivered} delivered, ${failed} failed`,
+    deliveries_label: (delivered: string, missing: string) =>
+      `Deliveries per day over the last 14 days: ${delivered} delivered, ${missing} failed or waiting`,
     delivered: 'Delivered',
-    failed: 'Failed',
+    missing: 'Failed or waiting',
     median: 'Median time',
     median_today: (time: string) => `Median time on the last day with a response: ${time}`,
     cut: (count: string) => `A day counts up to ${count}; a bar of that height may stand for more.`,

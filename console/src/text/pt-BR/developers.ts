@@ -288,9 +288,9 @@ const webhooks: (typeof En)['webhooks'] = {
       one: '# entrega com falha recomeça.',
       other: '# entregas com falha recomeçam.',
     }),
-  retry: 'Tentar todas as da fila',
+  retry: 'Tentar todas as que esperam',
   retry_title: (count) =>
-    n(count, { one: 'Tentar # entrega da fila agora?', other: 'Tentar # entregas da fila agora?' }),
+    n(count, { one: 'Tentar agora # entrega que espera?', other: 'Tentar agora # entregas que esperam?' }),
   retry_follows: [
     'Cada uma é tentada agora, e não no próximo horário, sem gastar uma tentativa da agenda.',
     'Até 10.000 por vez; entregas em andamento ficam como estão.',
@@ -299,7 +299,7 @@ const webhooks: (typeof En)['webhooks'] = {
   retrying: 'Tentando…',
   retried: (count) =>
     n(count, { one: '# entrega é tentada agora.', other: '# entregas são tentadas agora.' }),
-  retried_more: 'Há mais na fila: tente de novo em um minuto.',
+  retried_more: 'Há mais esperando: tente de novo em um minuto.',
   test_sent: 'Um evento de teste está a caminho.',
   test_told: {
     delivered: 'O evento de teste foi entregue.',
