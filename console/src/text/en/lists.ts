@@ -59,8 +59,8 @@ export const lists = {
     calls: 'Requests per day',
     calls_about: 'The last 14 days, as the log of requests has them',
     calls_empty: 'No request under this key in the last 14 days.',
-    calls_label: (count: string, refused: string) =>
-      `Requests per day over the last 14 days: ${count} in all, ${refused} refused`,
+    calls_label: (answered: string, refused: string) =>
+      `Requests per day over the last 14 days: ${answered} answered, ${refused} refused`,
     answered: 'Answered',
     refused: 'Refused',
     deliveries: 'Deliveries per day',

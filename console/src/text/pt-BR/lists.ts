@@ -59,8 +59,8 @@ export const lists: Texts['lists'] = {
     calls: 'Chamadas por dia',
     calls_about: 'Os últimos 14 dias, conforme o registro de chamadas',
     calls_empty: 'Nenhuma chamada com esta chave nos últimos 14 dias.',
-    calls_label: (count, refused) =>
-      `Chamadas por dia nos últimos 14 dias: ${count} no total, ${refused} recusadas`,
+    calls_label: (answered, refused) =>
+      `Chamadas por dia nos últimos 14 dias: ${answered} respondidas, ${refused} recusadas`,
     answered: 'Respondidas',
     refused: 'Recusadas',
     deliveries: 'Entregas por dia',
