@@ -3,7 +3,7 @@ import type { Language, Page } from './page.ts'
 export type NavigationGroup = { readonly title: string; readonly pages: readonly Page[] }
 
 /** In reading order; pages that are not listed come last, sorted by address. */
-const start = ['/docs/quickstart', '/docs/sdk', '/docs/cli']
+const start = ['/docs/quickstart', '/docs/sdk', '/docs/python', '/docs/cli']
 const guides = [
   'money',
   'environments',
@@ -23,11 +23,13 @@ const operate = [
   'install',
   'security',
   'monitoring',
+  'mail',
   'retention',
   'backup',
   'upgrade',
   'rotate',
   'money',
+  'cli',
   'incidents',
   'scaling',
 ].map((name) => `/docs/operate/${name}`)

@@ -168,7 +168,16 @@ test('the list of parts has exactly the versions of the lockfile, is the same ea
   const production = Object.entries<any>(lock.packages)
     .filter(([path, one]) => path !== '' && !one.dev)
     .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`)
-  const listed = bom.components.map(({ name, version }: any) => `${name}@${version}`)
+  const [fonts, packages] = [true, false].map((isFont) =>
+    bom.components.filter(({ type }: any) => (type === 'file') === isFont),
+  )
+  expect(fonts.map(({ name, licenses }: any) => [name, licenses[0].expression])).toEqual(
+    ['IBMPlexMono-Regular', 'IBMPlexSans-Regular', 'IBMPlexSans-SemiBold'].map((name) => [
+      `${name}.woff`,
+      'OFL-1.1',
+    ]),
+  )
+  const listed = packages.map(({ name, version }: any) => `${name}@${version}`)
   expect([...new Set(listed)].sort()).toEqual([...new Set(production)].sort())
   expect(production.length).toBeGreaterThan(20)
   // Whatever is needed by something is in the list, and nothing is twice.

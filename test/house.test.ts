@@ -15,8 +15,9 @@ const ranks: readonly (readonly string[])[] = [
   on('parties', ['customers', 'keys', 'partners', 'team']),
   on('money', ['money-limits', 'treasury']),
   ['webhooks', ...on('money', ['adjustments', 'deposits', 'onchain', 'pix', 'quotes'])],
-  on('money', ['account', 'daily']),
+  on('money', ['account', 'daily', 'receipts']),
   on('control', ['audit', 'operator', 'secrets']),
+  ['notifications'],
   on('doors', ['reference']),
   on('doors', ['sandbox']),
   on('doors', ['api']),
@@ -148,7 +149,7 @@ test('only the ledger writes entries and balances', () => {
 })
 
 /** The slices: what they do follows from the world that they are handed. */
-const SLICES = [3, 4, 5, 6, 7, 8, 9]
+const SLICES = [3, 4, 5, 6, 7, 8, 9, 10]
 
 test('no rule asks which world it is in', () => {
   const asks =

@@ -295,6 +295,7 @@ describe('a chore', () => {
       worlds: { ...worlds, sandbox },
       shared: pool,
       office,
+      notifications: { every_ms: never, work: async () => {} },
       log,
       retention: { every_ms: never, event_days: 365, delivery_days: 30, quote_days: 30, request_days: 30 },
       setClock: async () => {},

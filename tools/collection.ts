@@ -122,7 +122,7 @@ const variableOf = (value: unknown): string | undefined =>
 function givenBy({ responses }: Found, status: number, { first }: Step): Given | undefined {
   const response = responses[String(status)]
   const example: any =
-    response && 'content' in response ? response.content?.['application/json'].example : undefined
+    response && 'content' in response ? response.content?.['application/json']?.example : undefined
   if (!first && status !== 201) return undefined
   const field = first ? 'data[0].id' : example.id ? 'id' : 'event_id'
   const variable = variableOf(first ? example.data[0].id : example[field])

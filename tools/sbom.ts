@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * `npm run sbom [-- FILE]`: the bill of materials as CycloneDX, from package-lock.json alone; no network, nothing
- * installed. The same lockfile gives the same bytes, so the file is not in the repository: it can be made for any commit.
+ * `npm run sbom [-- FILE]`: the bill of materials as CycloneDX, from package-lock.json and the fonts in the repository; no
+ * network, nothing installed. The same lockfile gives the same bytes, so the file is not in the repository: it can be made for any commit.
  * `npm sbom --omit=dev` is no alternative: it omits packages that a development package needs too, such as pg-protocol.
  */
 type Locked = {
@@ -56,6 +56,27 @@ const componentOf = ([path, { version, integrity, license, optional }]: readonly
   ...(license ? { licenses: [{ expression: license }] } : {}),
 })
 
+/** Fonts that are in the repository and not in a package: the receipts are drawn with them. */
+const FONTS = 'src/money/receipts/fonts'
+const fontComponents = readdirSync(`${root}${FONTS}`)
+  .filter((file) => file.endsWith('.woff'))
+  .sort()
+  .map((file) => ({
+    'bom-ref': `${FONTS}/${file}`,
+    type: 'file',
+    name: file,
+    scope: 'required',
+    hashes: [
+      {
+        alg: 'SHA-512',
+        content: createHash('sha512')
+          .update(readFileSync(`${root}${FONTS}/${file}`))
+          .digest('hex'),
+      },
+    ],
+    licenses: [{ expression: 'OFL-1.1' }],
+  }))
+
 const digest = createHash('sha256').update(text).digest('hex')
 const uuid = `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`
 const bom = {
@@ -74,7 +95,7 @@ const bom = {
       licenses: [{ expression: license }],
     },
   },
-  components: parts.map(componentOf),
+  components: [...parts.map(componentOf), ...fontComponents],
   dependencies: [['', program] as const, ...parts].map(dependenciesOf),
 }
 

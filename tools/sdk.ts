@@ -35,6 +35,8 @@ type Method = {
   readonly takes?: 'query' | 'body'
   readonly list: boolean
   readonly has: string
+  /** The content type of a response that is a file. */
+  readonly file?: string
   readonly path_params: readonly Parameter[]
   readonly params?: { readonly type: string; readonly schema: Schema; readonly needed: boolean }
   readonly result: string
@@ -73,6 +75,8 @@ function methodsOf(document: Document, path: string, verb: string, operation: Op
     path_params: (operation.parameters ?? []).filter((each) => each.in === 'path'),
     ...(asked && { params: { type: `${pascal(name)}Params`, ...asked } }),
   }
+  const file = Object.keys(reply.content ?? {}).find((type) => type !== 'application/json')
+  if (file) return [{ ...common, list: false, result: 'Uint8Array', has: '', file }]
   const own: Method = {
     ...common,
     ...resultOf(common, status, json(reply)),
@@ -137,8 +141,8 @@ function resultOf(
 }
 
 function renderOperations(document: Document, methods: readonly Method[]): string {
-  const rows = methods.map(({ name, method, path, repeat, takes, list, has }) => {
-    const traits = { method, path, repeat, takes, list: list || undefined, has }
+  const rows = methods.map(({ name, method, path, repeat, takes, list, has, file }) => {
+    const traits = { method, path, repeat, takes, list: list || undefined, has, file }
     const fields = Object.entries(traits).flatMap(([key, value]) =>
       value === undefined ? [] : [`${key}: ${value === true ? 'true' : `'${value}'`}`],
     )

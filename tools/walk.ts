@@ -67,6 +67,7 @@ export const walk: readonly Chapter[] = [
         body: { counterparty: slow, idempotency_key: 'to-complete-{{run}}' },
       },
       'sandbox.payouts.complete',
+      'pix.payouts.receipt',
       {
         call: 'pix.payouts.create',
         as: {
@@ -102,6 +103,7 @@ export const walk: readonly Chapter[] = [
       'onchain.transfers.list',
       'onchain.transfers.get',
       'sandbox.transfers.confirm',
+      'onchain.transfers.receipt',
       {
         call: 'onchain.transfers.create',
         as: { name: 'transfer_to_fail', title: 'Create a transfer that stays under way, to fail it' },

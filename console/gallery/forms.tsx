@@ -35,7 +35,7 @@ export function Forms() {
           <Button kind="primary" busy="Creating…">
             Create this key
           </Button>
-          <Button disabled="Your own proposal: someone else must approve it">Approve</Button>
+          <Button disabled="Your own proposal: another operator must approve it">Approve</Button>
         </div>
       </Section>
       <Section title="Fields">
@@ -106,8 +106,8 @@ function Fields() {
     <div className="stack-4">
       <Field
         label="Name"
-        hint="What will use it. Only your team sees this."
-        aside={<a href="#x">Forgot it?</a>}
+        hint="The program that uses the key. Only your team sees this."
+        aside={<a href="#x">Forgot your password?</a>}
       >
         <Input value={name} onValue={setName} />
       </Field>
@@ -126,7 +126,7 @@ function Fields() {
         </div>
       </FieldGroup>
       <Field
-        label="Addresses it may call from"
+        label="Allowed IP addresses"
         hint="One address or CIDR range per line."
         error={
           <>
@@ -156,12 +156,12 @@ function Fields() {
         onValue={setWhat}
         options={[
           { value: 'paid', label: 'It was paid', hint: 'Needs the end-to-end id.' },
-          { value: 'never', label: 'It was never paid, and never can be' },
+          { value: 'never', label: 'It was not paid, and can never be paid' },
         ]}
       />
       <div>
         <Segments
-          label="Ends"
+          label="Expires"
           value={ends}
           onValue={setEnds}
           options={[

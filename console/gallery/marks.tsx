@@ -63,7 +63,7 @@ export function Marks() {
         }
         actions={
           <>
-            <Button icon="webhooks">Send events again</Button>
+            <Button icon="webhooks">Redeliver events</Button>
             <Menu
               items={[
                 { label: 'Copy as curl', icon: 'copy', onPick: () => {} },
@@ -112,7 +112,7 @@ export function Marks() {
           </Section>
           <Section title="Code">
             <div className="stack-4">
-              <Code title="Answer" as="json" aside={<span className="tag">201</span>}>
+              <Code title="Response" as="json" aside={<span className="tag">201</span>}>
                 {json}
               </Code>
               <Code title="Try it" as="shell">

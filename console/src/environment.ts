@@ -7,15 +7,23 @@ export const isEnvironment = (word: string | undefined): word is Environment =>
 
 const KEPT_IN = 'trilho.environment'
 
-/** The environment that the person used last; pages that belong to no environment link back to it. */
+/**
+ * The environment for an address that names none, such as `/` or `/team`: the one this tab had last. A new tab starts with the one
+ * that any tab had last, and keeps it: another tab never changes it.
+ */
 export function lastEnvironment(): Environment {
-  const kept = localStorage.getItem(KEPT_IN) ?? undefined
-  return isEnvironment(kept) ? kept : 'sandbox'
+  const kept = sessionStorage.getItem(KEPT_IN) ?? localStorage.getItem(KEPT_IN) ?? undefined
+  const environment = isEnvironment(kept) ? kept : 'sandbox'
+  sessionStorage.setItem(KEPT_IN, environment)
+  return environment
 }
 
-export const keepEnvironment = (environment: Environment): void => localStorage.setItem(KEPT_IN, environment)
+export function keepEnvironment(environment: Environment): void {
+  sessionStorage.setItem(KEPT_IN, environment)
+  localStorage.setItem(KEPT_IN, environment)
+}
 
-/** The environment in the URL. */
+/** The environment in the URL. Every page has one, but for the page of an unknown address. */
 export function useEnvironment(): Environment {
   const { environment } = useParams({ strict: false }) as { environment?: string }
   return isEnvironment(environment) ? environment : lastEnvironment()

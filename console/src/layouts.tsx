@@ -2,9 +2,11 @@ import { createRootRoute, createRoute, notFound, Outlet, redirect } from '@tanst
 import { callAddress } from './api/client.ts'
 import { useLive } from './api/live.ts'
 import { isEnvironment, keepEnvironment, lastEnvironment, useEnvironment } from './environment.ts'
-import { currentSession, SessionDialogs, type SignedIn } from './session.tsx'
+import { MissedFile } from './reload.ts'
+import { currentSession, SessionDialogs, type SignedIn, useSession } from './session.tsx'
 import { Missing } from './shell/missing.tsx'
 import { Shell } from './shell/shell.tsx'
+import { loadOperatorTexts } from './text/text.tsx'
 import type { Query } from './ui/filters.tsx'
 
 /** Query parameters are strings; each page reads its own. */
@@ -26,6 +28,7 @@ async function signedIn(href: string): Promise<SignedIn> {
   throw redirect({ to: '/sign-in', search: { next: href } })
 }
 
+const isOfPerson = (path: string) => path === '/me' || path === '/notifications'
 const isOperators = (path: string) => path.startsWith('/operator')
 
 /** The layout of all pages that need a session. */
@@ -36,7 +39,7 @@ export const shellRoute = createRoute({
     const { partner } = await signedIn(location.href)
     const operators = isOperators(location.pathname)
     if (partner !== null && operators) throw notFound()
-    if (partner === null && !operators && location.pathname !== '/me')
+    if (partner === null && !operators)
       throw redirect({ to: '/operator/$environment', params: { environment: 'production' } })
   },
   component: Shell,
@@ -66,23 +69,41 @@ export const environmentRoute = createRoute({
 export const operatorRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/operator/$environment',
-  beforeLoad: ({ params }) => void parseEnvironment(params),
+  beforeLoad: async ({ params }) => {
+    parseEnvironment(params)
+    await loadOperatorTexts().catch((cause: unknown) => {
+      throw new MissedFile(cause)
+    })
+  },
   component: () => {
     const environment = useEnvironment()
-    useLive(callAddress('console.operator.stream', { params: { environment } }))
+    const { factor } = useSession()
+    // Without a second factor an operator may read nothing but their own settings.
+    useLive(factor ? callAddress('console.operator.stream', { params: { environment } }) : undefined)
     return <Outlet />
   },
   notFoundComponent: Missing,
 })
 
-export const indexRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/',
-  beforeLoad: async () => {
-    const { partner } = await signedIn('/')
-    const environment = lastEnvironment()
-    throw partner === null
-      ? redirect({ to: '/operator/$environment', params: { environment: 'production' } })
-      : redirect({ to: '/$environment', params: { environment } })
-  },
-})
+/** An address without an environment, such as `/` or `/team`, leads to the page in the environment of this tab. */
+const bareAddress = <Path extends string>(path: Path) =>
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path,
+    beforeLoad: async ({ location, search }) => {
+      const { partner } = await signedIn(location.href)
+      const page = location.pathname.replace(/\/$/, '')
+      throw partner === null
+        ? redirect({ to: `/operator/production${isOfPerson(page) ? page : ''}`, search })
+        : redirect({ to: `/${lastEnvironment()}${page}`, search })
+    },
+  })
+
+export const bareAddresses = [
+  bareAddress('/'),
+  bareAddress('/me'),
+  bareAddress('/notifications'),
+  bareAddress('/team'),
+  bareAddress('/team/audit'),
+  bareAddress('/account'),
+] as const

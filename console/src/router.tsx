@@ -1,22 +1,22 @@
 import { createRouter } from '@tanstack/react-router'
-import { environmentRoute, indexRoute, operatorRoute, rootRoute, shellRoute } from './layouts.tsx'
+import { bareAddresses, environmentRoute, operatorRoute, rootRoute, shellRoute } from './layouts.tsx'
 import { conversionsRoutes } from './pages/conversions/routes.tsx'
 import { developersRoutes } from './pages/developers/routes.tsx'
 import { findingRoutes } from './pages/finding/routes.tsx'
 import { moneyRoutes } from './pages/money/routes.tsx'
 import { operatorRoutes } from './pages/operator/routes.tsx'
 import { overviewRoutes } from './pages/overview/routes.tsx'
-import { peopleRoutes, publicRoutes } from './pages/people/routes.tsx'
+import { ownRoutes, peopleRoutes, publicRoutes } from './pages/people/routes.tsx'
 import { playgroundRoutes } from './pages/playground/routes.tsx'
 import { Crashed } from './shell/crashed.tsx'
 import { keepTrail } from './ui/trail.ts'
 
 const routeTree = rootRoute.addChildren([
-  indexRoute,
+  ...bareAddresses,
   ...publicRoutes,
   shellRoute.addChildren([
-    ...peopleRoutes,
     environmentRoute.addChildren([
+      ...peopleRoutes,
       ...overviewRoutes,
       ...moneyRoutes,
       ...conversionsRoutes,
@@ -24,7 +24,7 @@ const routeTree = rootRoute.addChildren([
       ...playgroundRoutes,
       ...findingRoutes,
     ]),
-    operatorRoute.addChildren([...operatorRoutes]),
+    operatorRoute.addChildren([...operatorRoutes, ...ownRoutes]),
   ]),
 ])
 

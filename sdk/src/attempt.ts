@@ -15,6 +15,8 @@ export type Sending = {
   readonly repeat: Repeat
   /** `has` of the operation table; undefined for `request()`, whose response may have any fields. */
   readonly has: string | undefined
+  /** The content type of a response that is a file. */
+  readonly file?: string | undefined
   /** How long the server may hold the response (long polling). */
   readonly waitMs: number
   readonly options: CallOptions
@@ -81,8 +83,9 @@ export function abortError(sending: Sending, doubt: boolean): unknown {
   return doubt ? noResponse(sending, { why: reasonOf(cause), cause, doubt }).error : cause
 }
 
-function headersOf({ userAgent }: Settings, { body, options }: Sending, key: string): Headers {
-  const headers = new Headers({ accept: 'application/json', 'user-agent': userAgent, ...options.headers })
+function headersOf({ userAgent }: Settings, { body, file, options }: Sending, key: string): Headers {
+  const accept = file === undefined ? 'application/json' : `${file}, application/json`
+  const headers = new Headers({ accept, 'user-agent': userAgent, ...options.headers })
   if (body !== undefined) headers.set('content-type', 'application/json')
   headers.set('authorization', `Bearer ${key}`)
   return headers

@@ -14,6 +14,8 @@ export type Operation = {
    * come from Trilho.
    */
   readonly has?: string
+  /** The content type of a response that is a file; its bytes are the result. */
+  readonly file?: string
 }
 
 export type CallOptions = {

@@ -77,7 +77,7 @@ export class Trilho {
   }
 
   #send<T>(
-    { method, path, repeat, has }: Operation,
+    { method, path, repeat, has, file }: Operation,
     target: string,
     { query, body }: Load,
     options: CallOptions,
@@ -89,6 +89,7 @@ export class Trilho {
       body: body && JSON.stringify(body, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
       repeat,
       has,
+      file,
       waitMs: Math.max(0, Number(query?.wait) || 0) * 1000,
       options,
     })

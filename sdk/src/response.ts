@@ -9,10 +9,13 @@ export async function readResponse(
   doubt: boolean,
 ): Promise<Answer<unknown> | Failure> {
   const { status, ok, headers } = response
-  const data = parse(await response.text())
   const requestId = headers.get('x-request-id') ?? undefined
-  if (ok && isWanted(data, status, sending.has))
-    return { data, response, requestId, replayed: headers.get('idempotent-replayed') === 'true' }
+  const replayed = headers.get('idempotent-replayed') === 'true'
+  if (ok && isFile(headers, sending.file))
+    return { data: new Uint8Array(await response.arrayBuffer()), response, requestId, replayed }
+  const data = parse(await response.text())
+  if (ok && sending.file === undefined && isWanted(data, status, sending.has))
+    return { data, response, requestId, replayed }
   const told = errorIn(data)
   const error = new ApiError({
     status,
@@ -46,6 +49,10 @@ function errorIn(data: unknown): ErrorBody | undefined {
   const texts = [type, code, message].every((text) => typeof text === 'string')
   return texts && /^req_/.test(request_id ?? '') ? (told as ErrorBody) : undefined
 }
+
+/** A proxy that answers for an unreachable server sends a page of its own, not a file of this type. */
+const isFile = (headers: Headers, file: string | undefined): boolean =>
+  file !== undefined && headers.get('content-type')?.split(';')[0] === file
 
 /** Whether the body is a response of Trilho: a proxy that answers for an unreachable server may send JSON too. */
 function isWanted(data: unknown, status: number, has: string | undefined): boolean {

@@ -64,6 +64,13 @@ describe('every request and every response fits openapi.json', () => {
     expect(dry.dry_run).toBe(true)
     const made = await trilho.pix.payouts.create(payout())
     expect((await trilho.pix.payouts.get(made.id)).amount).toBe('1050')
+    const { data, requestId } = await trilho.pix.payouts.receipt(made.id, { lang: 'en' }).withResponse()
+    expect([data instanceof Uint8Array, data.length > 10_000, requestId?.slice(0, 4)]).toEqual([
+      true,
+      true,
+      'req_',
+    ])
+    expect(await trilho.pix.payouts.receipt(made.id, { lang: 'en' })).toEqual(data)
     expect((await trilho.pix.payouts.list({ idempotency_key: made.idempotency_key })).data).toHaveLength(1)
     for (const end of ['complete', 'fail'] as const) {
       const slow = await trilho.pix.payouts.create(payout({ pix_key: 'slow@sandbox.test' }))
@@ -88,7 +95,10 @@ describe('every request and every response fits openapi.json', () => {
       await trilho.onchain.transfers.create(order()),
     ]
     expect((await eventually(() => trilho.sandbox.transfers.confirm(first.id))).status).toBe('confirmed')
+    expect((await trilho.onchain.transfers.receipt(first.id)).length).toBeGreaterThan(10_000)
     expect((await eventually(() => trilho.sandbox.transfers.fail(second.id))).status).toBe('failed')
+    const error = await trilho.onchain.transfers.receipt(second.id).catch((error: unknown) => error)
+    expect((error as ApiError).is('receipt_not_available')).toBe(true)
     expect((await trilho.onchain.transfers.get(first.id)).network).toBe('polygon')
     expect((await trilho.onchain.transfers.list({ customer_id: customer.id })).data).toHaveLength(2)
   })

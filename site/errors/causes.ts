@@ -152,6 +152,15 @@ const caused = {
     before: [payout(OWN_KEY)],
     first: { en: 'Create a payout that completes.', pt: 'Crie um pagamento que seja concluído.' },
   },
+  receipt_not_available: {
+    method: 'GET',
+    path: '/v1/pix/payouts/$PAYOUT/receipt',
+    before: [payout('slow@sandbox.test')],
+    first: {
+      en: 'Create a payout that stays `processing` for a while.',
+      pt: 'Crie um pagamento que fique um tempo em `processing`.',
+    },
+  },
   webhook_endpoint_disabled: {
     method: 'POST',
     path: '/v1/webhook_endpoints/$ENDPOINT/test',

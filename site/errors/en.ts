@@ -162,6 +162,12 @@ export const texts: ErrorTexts = {
     todo: 'Read the object: its `status` and `failure` say how it ended. To try the other outcome in the sandbox, create a new object.',
     retry: 'No. A final state never changes.',
   },
+  receipt_not_available: {
+    what: 'A receipt says that the money arrived, so only a `completed` payout or a `confirmed` transfer has one. This one is still on its way, or it failed.',
+    money: 'This request moved none. The status of the payout or transfer says what happened.',
+    todo: 'Read the object. While it is `pending` or `processing`, wait for `pix.payout.completed` or `onchain.transfer.confirmed`, then download the receipt. A `failed` one never has a receipt: its money is back in the balance.',
+    retry: 'Yes, once the payout is completed or the transfer confirmed.',
+  },
   webhook_endpoint_disabled: {
     what: 'The call would send something to an endpoint that is disabled. `disabled_reason` of the endpoint says why: `by_request`, `gone` (your server answered 410) or `failing` (every attempt failed for five days).',
     money: NO,

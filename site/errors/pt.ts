@@ -193,6 +193,13 @@ export const texts: ErrorTexts = {
     todo: 'Leia o objeto: `status` e `failure` dizem como terminou. Para testar o outro resultado no sandbox, crie um novo objeto.',
     retry: 'Não. Um estado final nunca muda.',
   },
+  receipt_not_available: {
+    what: 'O comprovante diz que o dinheiro chegou: só existe para um pagamento `completed` ou uma transferência `confirmed`. Este objeto ainda está a caminho, ou falhou.',
+    money:
+      'Esta requisição não moveu dinheiro. O status do pagamento ou da transferência diz o que aconteceu.',
+    todo: 'Leia o objeto. Enquanto estiver `pending` ou `processing`, espere o evento `pix.payout.completed` ou `onchain.transfer.confirmed` e depois baixe o comprovante. O que falhou nunca tem comprovante: o valor voltou ao saldo.',
+    retry: 'Sim, assim que o pagamento for concluído ou a transferência confirmada.',
+  },
   webhook_endpoint_disabled: {
     what: 'A chamada enviaria algo a um endpoint desativado. O `disabled_reason` do endpoint diz o motivo: `by_request`, `gone` (seu servidor respondeu 410) ou `failing` (todas as tentativas falharam durante cinco dias).',
     money: NAO,

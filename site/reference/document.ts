@@ -26,6 +26,10 @@ export function successOf({ responses }: Operation): [status: string, response: 
   return Object.entries(responses).findLast(([status]) => status.startsWith('2')) as [string, Response]
 }
 
+/** The content type of a response that is a file. */
+export const fileTypeOf = ({ content }: Response): string | undefined =>
+  Object.keys(content ?? {}).find((type) => type !== 'application/json')
+
 export const bodyOf = ({ requestBody }: Operation) => requestBody?.content['application/json']
 
 export function resolve(openapi: OpenApi, schema: JsonSchema): JsonSchema {

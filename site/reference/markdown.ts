@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../src/doors/reference/json-schema.ts'
 import type { OpenApi } from '../../src/doors/reference/openapi.ts'
 import { repeats } from '../../src/http/endpoint.ts'
-import { bodyOf, type Entry, resolve, successOf } from './document.ts'
+import { bodyOf, type Entry, fileTypeOf, resolve, successOf } from './document.ts'
 import { schemaName } from './fields.ts'
 import { samplesOf } from './samples.ts'
 
@@ -11,6 +11,7 @@ export function operationMarkdown(entry: Entry, openapi: OpenApi): string {
   const [status, success] = successOf(entry)
   const body = bodyOf(entry)?.schema
   const content = success.content?.['application/json']
+  const file = fileTypeOf(success)
   return [
     `## ${summary}`,
     `\`${method} ${path}\``,
@@ -20,7 +21,7 @@ export function operationMarkdown(entry: Entry, openapi: OpenApi): string {
     ...(body ? ['Body:', fieldsMarkdown(resolve(openapi, body))] : []),
     `Errors: ${entry['x-errors'].map((code) => `\`${code}\``).join(', ')}.`,
     ...samplesOf(entry).map(({ language, code }) => fence(language, code)),
-    content ? `Response ${status}:` : `Response ${status}, without content.`,
+    content ? `Response ${status}:` : `Response ${status}, ${file ?? 'without content'}.`,
     ...(content ? [fence('json', JSON.stringify(content.example, null, 2))] : []),
   ].join('\n\n')
 }

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../src/doors/reference/json-schema.ts'
 import type { OpenApi } from '../../src/doors/reference/openapi.ts'
 import { commonErrors, repeats } from '../../src/http/endpoint.ts'
 import { jsonSample, tabs } from '../code/sample.ts'
-import { bodyOf, type Entry, resolve, successOf } from './document.ts'
+import { bodyOf, type Entry, fileTypeOf, resolve, successOf } from './document.ts'
 import type { Fields } from './fields.ts'
 import { samplesOf } from './samples.ts'
 
@@ -40,11 +40,11 @@ const listed = (title: string, list: Html | false) => list && html`<h3>${title}<
 
 function responses(entry: Entry, fields: Fields): Html {
   const [status, success] = successOf(entry)
-  const schema = success.content?.['application/json'].schema
+  const schema = success.content?.['application/json']?.schema
   const own = entry['x-errors'].filter((code) => !commonErrors.includes(code))
   return html`<h3>Responses</h3>
 <ul class="responses">
-<li><span class="status good">${status}</span> <span>${schema ? responseType(schema, fields) : 'No content'}</span></li>
+<li><span class="status good">${status}</span> <span>${schema ? responseType(schema, fields) : (fileTypeOf(success) ?? 'No content')}</span></li>
 ${own.map(
   (code) =>
     html`<li><span class="status">${errors[code].status}</span> <a href="/docs/errors/${code}"><code>${code}</code></a></li>

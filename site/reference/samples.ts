@@ -1,15 +1,32 @@
 import type { Parameter } from '../../src/doors/reference/openapi.ts'
 import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
+import { argumentOf, isAmount } from '../../tools/python-types.ts'
 import type { Sample } from '../code/sample.ts'
-import { bodyOf, type Entry, successOf } from './document.ts'
+import { bodyOf, type Entry, fileTypeOf, successOf } from './document.ts'
 
 /** A sample call in three languages, generated from the example of the endpoint. */
 export function samplesOf(entry: Entry): Sample[] {
   return [
-    { language: 'sh', title: 'curl', code: curl(requestOf(entry)) },
+    {
+      language: 'sh',
+      title: 'curl',
+      code: curl(requestOf(entry)) + (answerOf(entry) === 'file' ? ` \\\n  -o ${FILE}` : ''),
+    },
     { language: 'ts', title: 'TypeScript', code: typescript(entry) },
-    { language: 'py', title: 'Python', code: python(requestOf(entry), successOf(entry)[0] !== '204') },
+    { language: 'py', title: 'Python', code: python(entry) },
   ]
+}
+
+/** Where a sample saves a response that is a file. */
+export const FILE = 'receipt.pdf'
+
+/** What a sample does with the response. */
+type Answer = 'json' | 'file' | 'none'
+
+function answerOf(entry: Entry): Answer {
+  const [, success] = successOf(entry)
+  if (fileTypeOf(success)) return 'file'
+  return success.content ? 'json' : 'none'
 }
 
 type SampleRequest = {
@@ -92,13 +109,19 @@ function shellText(text: string): string {
 function typescript(entry: Entry): string {
   const call = `trilho.${entry['x-name'].split('.').map(camel).join('.')}(${argumentsOf(entry).join(', ')})`
   const [, success] = successOf(entry)
-  const listed = success.content?.['application/json'].schema.properties?.data?.items
+  const listed = success.content?.['application/json']?.schema.properties?.data?.items
   const lines = [
     `import { Trilho } from '@trilho/sdk'`,
     '',
     `const trilho = new Trilho({ key: process.env.TRILHO_KEY, baseUrl: '${PLACEHOLDER}' })`,
     '',
   ]
+  if (answerOf(entry) === 'file')
+    return [
+      `import { writeFile } from 'node:fs/promises'`,
+      ...lines,
+      `await writeFile('${FILE}', await ${call})`,
+    ].join('\n')
   if (listed) return [...lines, `for await (const one of ${call}) {`, '  console.log(one)', '}'].join('\n')
   return [...lines, success.content ? `console.log(await ${call})` : `await ${call}`].join('\n')
 }
@@ -134,26 +157,54 @@ function literal(value: unknown, indent = ''): string {
   return `{\n${fields.join('\n')}\n${indent}}`
 }
 
-function python({ method, path, body }: SampleRequest, answers: boolean): string {
-  const lines = ['import json, os, urllib.request', '', 'request = urllib.request.Request(']
-  lines.push(
-    `    ${`"${PLACEHOLDER}${path}"`.replaceAll(VARIABLE, '" + os.environ["$1"] + "').replace(/ \+ ""$/, '')},`,
+function python(entry: Entry): string {
+  const name = entry['x-name'].split('.').map(argumentOf).join('.')
+  const call = `client.${name}(${pythonArguments(entry)})`
+  const [, success] = successOf(entry)
+  const answer = answerOf(entry)
+  const listed = success.content?.['application/json']?.schema.properties?.data?.items
+  const lines = [
+    'import os',
+    'from trilho import Trilho',
+    '',
+    `client = Trilho(key=os.environ["TRILHO_KEY"], base_url="${PLACEHOLDER}")`,
+    '',
+  ]
+  if (listed && entry.method === 'GET') return [...lines, `for one in ${call}:`, '    print(one)'].join('\n')
+  const use: Readonly<Record<Answer, string>> = {
+    json: `print(${call})`,
+    file: `open("${FILE}", "wb").write(${call})`,
+    none: call,
+  }
+  return [...lines, use[answer]].join('\n')
+}
+
+function pythonArguments(entry: Entry): string {
+  const { parameters = [] } = entry
+  const inPath = neededIn(entry, 'path').map(({ name }) => {
+    const value = sampleValue(name, parameters)
+    return pythonLiteral(variableOf(name, value) ?? value)
+  })
+  const query = neededIn(entry, 'query').map(
+    ({ name }) => `${argumentOf(name)}=${pythonLiteral(sampleValue(name, parameters))}`,
   )
-  if (method !== 'GET') lines.push(`    method="${method}",`)
-  lines.push('    headers={', '        "Authorization": "Bearer " + os.environ["TRILHO_KEY"],')
-  if (body !== undefined) lines.push('        "Content-Type": "application/json",')
-  lines.push('    },')
-  if (body !== undefined)
-    lines.push(`    data=json.dumps(${indented(pythonLiteral(body), '    ')}).encode(),`)
-  lines.push(')', 'with urllib.request.urlopen(request) as response:')
-  lines.push(answers ? '    print(json.load(response))' : '    print(response.status)')
-  return lines.join('\n')
+  const body = bodyOf(entry)
+  const fields = Object.entries((withVariables(body?.example) ?? {}) as object).map(([name, value]) => {
+    const isInt = isAmount(body?.schema.properties?.[name] ?? {})
+    return `${argumentOf(name)}=${isInt ? value : pythonLiteral(value)}`
+  })
+  const given = [...inPath, ...query, ...fields]
+  return fields.length > 1 ? `\n    ${given.join(',\n    ')},\n` : given.join(', ')
 }
 
 const pythonWords: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
 
-const pythonLiteral = (value: unknown): string =>
-  JSON.stringify(value, null, 4).replaceAll(
-    /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
-    (found) => pythonWords[found] ?? found.replace(/^"\$([A-Z]+)"$/, 'os.environ["$1"]'),
-  )
+const pythonLiteral = (value: unknown): string => {
+  const [line, ...more] = JSON.stringify(value, null, 4)
+    .replaceAll(
+      /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
+      (found) => pythonWords[found] ?? found.replace(/^"\$([A-Z]+)"$/, 'os.environ["$1"]'),
+    )
+    .split('\n')
+  return [line, ...more.map((each) => `    ${each}`)].join('\n')
+}

@@ -14,6 +14,7 @@ const crashPoints = [
   'before_broadcast',
   'after_broadcast',
   'after_delivery',
+  'after_mail',
   'after_key_written',
   'after_key_named',
   'after_sealed_again',

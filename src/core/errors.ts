@@ -84,7 +84,7 @@ const consoleErrors = {
   not_possible: {
     ...conflict,
     message: 'The current state does not allow this change. Nothing was changed.',
-    page: 'The current state does not allow this change: the message says why. Nothing was changed.',
+    page: 'The current state does not allow this change: the message says why, and `details.reason` names it. Nothing was changed.',
   },
   key_not_found: {
     ...missing,
@@ -233,6 +233,12 @@ const apiErrors = {
     message: 'This object is already in its final state, which never changes. Read it to see how it ended.',
     page: 'A payout or transfer that is completed, confirmed or failed can no longer change, and neither can a quote that was executed. In the sandbox, repeating the call that ended the object is not an error.',
   },
+  receipt_not_available: {
+    ...conflict,
+    message:
+      'There is no receipt: only a completed payout or a confirmed transfer has one. Read it to see its status.',
+    page: 'A receipt says that the money arrived, so it exists once a payout is `completed` or a transfer `confirmed`. While it is `pending` or `processing`, wait for the event (`pix.payout.completed`, `onchain.transfer.confirmed`) and try again. A `failed` one never has a receipt: the money went back to the balance.',
+  },
   webhook_endpoint_disabled: {
     ...conflict,
     message: 'This webhook endpoint is disabled. Enable it first: PATCH it with {"status": "enabled"}.',
@@ -353,6 +359,31 @@ export type ErrorCode = keyof typeof errors
 export const errorCodes = Object.keys(apiErrors) as (keyof typeof apiErrors)[]
 export const consoleErrorCodes = Object.keys(consoleErrors) as (keyof typeof consoleErrors)[]
 
+/** Why an operator's act is refused, where the code alone does not say it: `details.reason`. The console has a text for each. */
+export const reasons = [
+  'id_of_another_payout',
+  'never_accepted',
+  'was_accepted',
+  'may_be_sent_now',
+  'was_paid',
+  'was_not_paid',
+  'may_still_be_paid',
+  'signed_since',
+  'never_signed',
+  'not_confirmed',
+  'may_still_be_mined',
+  'reversed_before',
+  'not_in_the_log',
+  'withdraw_instead',
+  'proposal_of_another',
+  'two_operators_needed',
+  'proposer_lost_role',
+  'first_must_be_admin',
+  'proof_running',
+  'running_already',
+] as const
+export type Reason = (typeof reasons)[number]
+
 type Details = {
   /** The field of the request that is wrong. */
   readonly param?: string
@@ -362,7 +393,7 @@ type Details = {
   readonly shell?: string
   readonly retry_after_seconds?: number
   /** The facts of the message as fields, for programs. Amounts are strings. */
-  readonly details?: Readonly<Record<string, unknown>>
+  readonly details?: Readonly<Record<string, unknown>> & { readonly reason?: Reason }
 }
 
 /** The request is wrong, or conflicts with the current state: one code of the catalogue, rendered in one place. */

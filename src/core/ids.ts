@@ -22,6 +22,8 @@ export const idPrefixes = {
   adjustment: 'adj',
   link: 'lnk',
   view: 'vw',
+  notification: 'ntf',
+  mail: 'ml',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

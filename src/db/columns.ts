@@ -123,6 +123,7 @@ const columns = {
     'completed_at',
     'request_id',
     'accepted_at',
+    'metadata',
   ],
   positions: ['id', 'account', 'owner', 'asset', 'amount', 'cost', 'realised'],
   proposals: [
@@ -161,6 +162,7 @@ const columns = {
     'expires_at',
     'trade_id',
     'request_id',
+    'metadata',
   ],
   sandbox_prices: ['id', 'price', 'observed_at'],
   trades: [
@@ -185,6 +187,7 @@ const columns = {
     'quote_expires_at',
     'created_at',
     'request_id',
+    'metadata',
   ],
   transfers: [
     'id',
@@ -210,6 +213,7 @@ const columns = {
     'charged',
     'charged_at',
     'request_id',
+    'metadata',
   ],
   saved_views: ['id', 'user_id', 'environment', 'page', 'name', 'filters', 'created_at'],
   treasury_limits: ['asset', 'lowest', 'highest'],

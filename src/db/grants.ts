@@ -33,8 +33,6 @@ export const worldGrants: Record<string, string> = {
   positions: 'SELECT, INSERT, UPDATE',
   unfolded: 'SELECT, INSERT, DELETE',
   folds: 'SELECT',
-  fold_base: 'SELECT',
-  fold_start: 'SELECT',
   treasury_limits: 'SELECT, INSERT, UPDATE, DELETE',
   fee_payouts: 'SELECT, INSERT',
   sandbox_prices: 'SELECT, INSERT, UPDATE',
@@ -86,6 +84,13 @@ export const sharedGrants: Record<string, string> = {
   acts_keys: 'SELECT, INSERT, UPDATE',
   forms: 'SELECT, INSERT, DELETE',
   saved_views: 'SELECT, INSERT, UPDATE, DELETE',
+  notifications: 'SELECT, INSERT, UPDATE, DELETE',
+  mails: 'SELECT, INSERT, UPDATE, DELETE',
+  notification_settings: 'SELECT, INSERT, UPDATE',
+  mail_addresses: 'SELECT, INSERT, UPDATE',
+  notification_positions: 'SELECT, INSERT, UPDATE',
+  notification_sightings: 'SELECT, INSERT, DELETE',
+  mail_state: 'SELECT, INSERT, UPDATE',
 }
 
 /** Functions that a world's role may call. Trigger functions need no such right. */
@@ -151,8 +156,6 @@ export const tablePurposes: Record<string, string> = {
   positions: 'sums of the treasury and of partners’ fees',
   unfolded: 'trades that are not in `positions` yet',
   folds: 'the order in which trades were added to `positions`, written by a trigger',
-  fold_base: 'unused; the audit of the previous release reads it',
-  fold_start: 'unused; the audit of the previous release reads it',
   treasury_limits: 'how far a position of the treasury may go',
   fee_payouts: 'fees paid to partners',
   sandbox_prices: 'prices that a partner set for its sandbox',
@@ -188,4 +191,11 @@ export const tablePurposes: Record<string, string> = {
   windows: 'counters of the rate limits of keys',
   lone_node: 'the mark of the node that counts rate limits in memory',
   sealing: 'which SECRET_KEY is in force, with a check value',
+  notifications: 'what each person is told, in the console and by mail',
+  mails: 'mails to people: waiting, sent, given up or canceled; without their text',
+  notification_settings: 'which kinds of notification a person wants by mail',
+  mail_addresses: 'addresses whose owner confirmed them',
+  notification_positions: 'up to which line the logs were read for notifications',
+  notification_sightings: 'states that people were told of already',
+  mail_state: 'when mail was last sent, and why it last failed',
 }

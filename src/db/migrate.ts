@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { ADOPTION, BASELINE, type Folder, hasReplacedFiles, isReplaced, isWholeRelease } from './baseline.ts'
+import { isBeforeBaseline, isReplaced } from './baseline.ts'
 import { sqlState } from './failure.ts'
 import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.ts'
 import { cut } from './heartbeat.ts'
@@ -33,7 +33,7 @@ type Brought = { readonly applied: readonly string[]; readonly newer: boolean }
 /** The first line of an additive migration. */
 const ADDITIVE = /^-- additive\b/
 
-const folders: Record<SchemaName, Folder> = { shared: 'shared', live: 'world', sandbox: 'world' }
+const folders: Record<SchemaName, 'shared' | 'world'> = { shared: 'shared', live: 'world', sandbox: 'world' }
 
 type MigrateOptions = {
   /** The roles whose logins are set up too. */
@@ -76,7 +76,6 @@ export async function migrate(
     for (const schema of schemaNames) newer ||= await haveNewerFunctions(client, schema)
     // The functions and rights of a newer version also cover tables that this version does not know.
     if (!newer) await stateAnew(client, url)
-    for (const schema of schemaNames) await adoptBaseline(client, schema)
     await check?.(client)
     if (retention) await inTransaction(client, () => stateRetention(client, retention))
     if (seats) await setLogins(client, seats, { made, renew })
@@ -248,8 +247,6 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
   for (const { name, sql, checksum, additive } of migrations) {
     const before = done.get(name)
     if (before === checksum) continue
-    // `adoptBaseline` records it.
-    if (name === BASELINE && before === undefined && hasReplacedFiles(rows)) continue
     if (before !== undefined) {
       throw new MigrationBlocked(
         `Migration ${name} was changed after it ran in schema ${schema}. Add a new file instead.`,
@@ -270,38 +267,16 @@ async function migrateSchema(client: pg.Client, schema: SchemaName): Promise<Bro
   return { applied, newer: unknown.length > 0 }
 }
 
-/** A schema with only some of the files that the baseline replaced was made by a build that this version cannot upgrade. */
+/** This version cannot upgrade a schema without the baseline. Judged for all schemas before the first one is changed. */
 async function refuseOlder(client: pg.Client, schema: SchemaName): Promise<void> {
   const table = `${schema}.migrations`
   const { rows: found } = await client.query('SELECT to_regclass($1) IS NOT NULL AS there', [table])
   if (!found[0].there) return
-  const { rows } = await client.query(`SELECT name, checksum FROM ${table}`)
-  if (hasReplacedFiles(rows) && !isWholeRelease(folders[schema], rows))
+  const { rows } = await client.query(`SELECT name FROM ${table}`)
+  if (isBeforeBaseline(rows))
     throw new MigrationBlocked(
       `Schema ${schema} was made by an earlier build of 0.1.0. Start it once with the previous release, then with this one.`,
     )
-}
-
-/**
- * A schema of the previous release has the tables of the baseline. Records the baseline there, in one transaction with the
- * changes of `ADOPTION`. Runs after the functions are stated: those of the previous release read
- * one of the removed tables. The row is marked as additive, so that nodes of the previous release can start again; all its
- * rows stay.
- */
-async function adoptBaseline(client: pg.Client, schema: SchemaName): Promise<void> {
-  const table = `${schema}.migrations`
-  const { rows } = await client.query(`SELECT name FROM ${table}`)
-  if (rows.some(({ name }) => name === BASELINE)) return
-  const [baseline] = await readMigrations(folders[schema])
-  const adopt = async () => {
-    await client.query(`SET LOCAL search_path = ${schema}; ${WAITING}`)
-    for (const sql of ADOPTION[folders[schema]]) await client.query(sql)
-    await client.query(`INSERT INTO ${table} (name, checksum, additive) VALUES ($1, $2, true)`, [
-      BASELINE,
-      baseline!.checksum,
-    ])
-  }
-  await givingWay(() => inTransaction(client, adopt))
 }
 
 /** A cache: the files never change while a process runs, and two schemas have the same ones. */

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { PartnerActor, Scope } from '../core/actor.ts'
 import type { ErrorCode, Refusal } from '../core/errors.ts'
 import type { World } from '../world.ts'
+import type { FileReply } from './file-reply.ts'
 import { assertNamed } from './schema.ts'
 import type { StoredReply } from './stored-reply.ts'
 
@@ -56,6 +57,8 @@ export type Endpoint = {
   readonly reply: {
     readonly status: 200 | 201 | 204
     readonly schema?: TSchema
+    /** The content type of a response that is a file; the handler returns a `FileReply`. */
+    readonly file?: 'application/pdf'
     /** Path of the created object, when no GET returns the same schema; names in braces are fields of the response. */
     readonly location?: `/v1/${string}`
     /** The state of the returned object, when it differs from the state in the usual example. */
@@ -158,7 +161,9 @@ export const handle = <const E extends Endpoint>(
   run: (
     call: Call<E>,
   ) => Promise<
-    (E['reply'] extends { schema: infer S extends TSchema } ? Static<S> : undefined) | StoredReply
+    E['reply'] extends { file: string }
+      ? FileReply
+      : (E['reply'] extends { schema: infer S extends TSchema } ? Static<S> : undefined) | StoredReply
   >,
 ): Handler => ({ endpoint: declared, run: run as unknown as Handler['run'] })
 

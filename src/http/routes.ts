@@ -4,6 +4,7 @@ import type { Refusal } from '../core/errors.ts'
 import { idOf, noteStored } from './answered-request.ts'
 import { refuseFields } from './body.ts'
 import { type Endpoint, type Handler, methodAndPath } from './endpoint.ts'
+import { FileReply, ReadFile, readUnlessKnown } from './file-reply.ts'
 import { findLocation, type Located } from './location.ts'
 import { goneSignal, NEVER_GONE, withinDeadline } from './request-deadline.ts'
 import { StoredReply } from './stored-reply.ts'
@@ -103,7 +104,9 @@ async function runHandler(
   const is_read = endpoint.route.startsWith('GET ')
   const call = { world, limits, countLookup, request_id, wait_ms, gone, bodyOf, params, query, body }
   const work = async () => {
-    const answer = await run({ ...call, actor: isAdmissionOld() ? await confirm() : actor })
+    const made = await run({ ...call, actor: isAdmissionOld() ? await confirm() : actor })
+    const answer =
+      made instanceof FileReply ? await readUnlessKnown(made, request.headers['if-none-match']) : made
     if (is_read && isAdmissionOld()) await confirm()
     return answer
   }
@@ -114,6 +117,7 @@ function sendAnswer(
   answer: unknown,
   { endpoint, request, reply, location }: Exchange & { location: Located | undefined },
 ): FastifyReply {
+  if (answer instanceof ReadFile) return sendFile(answer, reply)
   reply.type('application/json; charset=utf-8')
   if (answer instanceof StoredReply) {
     const { status, body } = answer.response
@@ -127,4 +131,15 @@ function sendAnswer(
   request.object_id = idOf(answer)
   reply.code(status)
   return status === 204 ? reply.send() : reply.send(JSON.stringify(answer))
+}
+
+/** Never shown inside a page of this origin: browsers download it. Clients may keep the file if they ask again before use. */
+function sendFile({ file, bytes }: ReadFile, reply: FastifyReply): FastifyReply {
+  reply.headers({ etag: file.etag, 'cache-control': 'private, no-cache' })
+  if (bytes === undefined) return reply.code(304).send()
+  reply.header('content-disposition', `attachment; filename="${file.filename}"`)
+  return reply
+    .code(200)
+    .type(file.type)
+    .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
 }

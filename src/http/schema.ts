@@ -70,6 +70,22 @@ export const TimeText = (options: Record<string, unknown> = {}) =>
     ...options,
   })
 
+/** Texts of the partner's own on a customer or an order, in a request. */
+export const Metadata = T.Record(T.String(), T.String({ maxLength: 500, format: 'clean-or-empty-text' }), {
+  maxProperties: 20,
+  propertyNames: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,40}$' },
+  description: 'Up to 20 texts of your own',
+  examples: [{ segment: 'retail' }],
+})
+
+/** The texts of an order, in a response. Events of earlier versions do not have the field. */
+export const OrderMetadata = T.Optional(
+  T.Record(T.String(), T.String(), {
+    description: 'Your own texts, as the request had them',
+    examples: [{ invoice: '1042' }],
+  }),
+)
+
 export const Id = (kind: IdKind) =>
   T.String({
     minLength: 1,

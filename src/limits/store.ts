@@ -156,3 +156,16 @@ export async function forgetWindows(db: Db, shouldContinue: ShouldContinue = () 
     gone = answer.rowCount ?? 0
   }
 }
+
+/** The counters of API keys in the current UTC day, the highest first. */
+export async function fullestDays(
+  db: Db,
+): Promise<{ readonly subject: string; readonly count: number; readonly starts_at: Date }[]> {
+  const { rows } = await db.query({
+    name: 'fullest days',
+    text: `SELECT subject, count, starts_at FROM windows
+      WHERE name = 'day' AND ends_at > now() AND starts_at <= now() AND starts_with(subject, 'key_')
+      ORDER BY count DESC LIMIT 1000`,
+  })
+  return rows
+}

@@ -67,6 +67,7 @@ const longestRailTimeout = ({ lease_ms }: Given) => Math.floor(lease_ms / LEASE_
 /** Mistakes in the combination of settings. */
 function contradictionsIn(given: Given): (readonly [name: string, mistake: string])[] {
   const { database_url, database_tls, secret_key, secret_keys_previous, rail_timeout_ms } = given
+  const { mail, public_url } = given
   const longest = longestRailTimeout(given)
   const found: [boolean, string, string][] = [
     [
@@ -88,6 +89,21 @@ function contradictionsIn(given: Given): (readonly [name: string, mistake: strin
       rail_timeout_ms !== undefined && rail_timeout_ms > longest,
       'RAIL_TIMEOUT_MS',
       `must be at most a third of LEASE_MS (${longest})`,
+    ],
+    [
+      mail.server !== undefined && !mail.from,
+      'MAIL_FROM',
+      'is needed with SMTP_URL: it is the sender of mails',
+    ],
+    [
+      mail.server === undefined && mail.from !== undefined,
+      'SMTP_URL',
+      'is needed with MAIL_FROM: without a mail server nothing is sent',
+    ],
+    [
+      mail.server !== undefined && public_url === undefined,
+      'PUBLIC_URL',
+      'is needed with SMTP_URL: mails have links to the console',
     ],
   ]
   return found.flatMap(([wrong, name, mistake]) => (wrong ? [[name, mistake] as const] : []))

@@ -13,6 +13,7 @@ import type { ConsoleParts } from '../doors/console-api/parts.ts'
 import { openWrites, type Writes } from '../doors/console-api/writes.ts'
 import type { ServerOptions } from '../http/server.ts'
 import { openLimiter } from '../limits/limiter.ts'
+import { openReceiptPrinter } from '../money/receipts/printer.ts'
 import { openKeyring } from '../parties/keys/keyring.ts'
 import { openRequestRecorder } from '../records/requests/recorder.ts'
 import type { Worlds } from '../world.ts'
@@ -88,9 +89,11 @@ async function openApi(options: FrontOptions): Promise<Front> {
     onWritten: (environment) => runtimes[environment].newRequests.wake(),
   })
   closing.add({ 'the log of requests': recorder.stop })
+  const receipts = openReceiptPrinter()
+  closing.add({ 'the printing of receipts': receipts.stop })
   const parts = {
-    production: { ...runtimes.production, limiter },
-    sandbox: { ...runtimes.sandbox, limiter },
+    production: { ...runtimes.production, limiter, receipts },
+    sandbox: { ...runtimes.sandbox, limiter, receipts },
   }
   return {
     endpoints,

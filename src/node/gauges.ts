@@ -52,6 +52,9 @@ const declared = {
     help: 'How long the oldest due webhook delivery has been waiting',
     labels: ['environment'],
   },
+  trilho_mails_waiting: { help: 'Mails with notifications that are not sent yet', labels: [] },
+  trilho_mails_oldest_seconds: { help: 'Age of the oldest mail that is not sent yet', labels: [] },
+  trilho_mails_given_up: { help: 'Mails that were given up in the last seven days', labels: [] },
   trilho_ledger_waiting: {
     help: 'Ledger commands that are queued or in a batch that is not committed yet',
     labels: ['environment'],

@@ -11,6 +11,7 @@ import { forgetClaims, forgetCommits } from '../ledger/retention.ts'
 import { forgetWindows } from '../limits/store.ts'
 import { forgetSums } from '../money/daily/store.ts'
 import { forgetQuotes } from '../money/quotes/store.ts'
+import { forgetNotifications } from '../notifications/store.ts'
 import { forgetSignIns } from '../parties/team/store.ts'
 import { readHead } from '../records/acts/store.ts'
 import { forgetEvents } from '../records/events/store.ts'
@@ -19,6 +20,7 @@ import { forgetSteps } from '../records/steps/store.ts'
 import { forgetDeliveries } from '../webhooks/queue.ts'
 import type { World, Worlds } from '../world.ts'
 import type { Config } from './config.ts'
+import type { Notifications } from './notifications.ts'
 import { type Role, runsWorkers } from './role.ts'
 
 /**
@@ -43,6 +45,7 @@ type Parts = {
   readonly worlds: Worlds
   readonly shared: Pool
   readonly office: Office
+  readonly notifications: Notifications
   readonly retention: Config['retention']
   readonly setClock: (db: Db) => Promise<void>
   readonly log: Logger
@@ -51,7 +54,7 @@ type Parts = {
 type Placed = Chore & { readonly environment: string }
 
 export function choresOf(parts: Parts): Placed[] {
-  const { role, worlds, shared, retention, setClock } = parts
+  const { role, worlds, shared, notifications, retention, setClock } = parts
   const { every_ms } = retention
   const inShared = { environment: 'shared', pool: shared }
   const ownClock = { name: 'set the clock', every_ms: CLOCK_MS, on_every_node: true, work: setClock } as const
@@ -61,6 +64,8 @@ export function choresOf(parts: Parts): Placed[] {
     { name: 'forget windows', every_ms, work: forgetWindows, ...inShared },
     { name: 'forget sign-ins', every_ms, work: forgetSignIns, ...inShared },
     { name: 'forget forms', every_ms, work: forgetForms, ...inShared },
+    { name: 'forget notifications', every_ms, work: forgetNotifications, ...inShared },
+    { name: 'tell people', ...notifications, ...inShared },
     ...choresOfLog('shared', shared, parts),
     ...Object.values<World>(worlds).flatMap((world) => [
       ...choresIn(world, retention),

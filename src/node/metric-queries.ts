@@ -5,6 +5,7 @@ import type { Pool } from '../db/pool.ts'
 import type { DoorFacts } from '../ledger/commit.ts'
 import { networkNames } from '../money/onchain/address.ts'
 import { oldestUnfolded } from '../money/treasury/store.ts'
+import { mailState } from '../notifications/mail-store.ts'
 import { logPlaces } from '../records/acts/line.ts'
 import { readHead } from '../records/acts/store.ts'
 import { countOpenExceptions } from '../records/exceptions/store.ts'
@@ -115,6 +116,20 @@ export function logMetricQueries(office: Office): MetricQuery[] {
     },
   }))
 }
+
+/** Mails that wait, and whether mail works; all zero where no node has SMTP_URL. */
+export const mailMetricQuery = (shared: Pool): MetricQuery => ({
+  name: 'mail',
+  environment: 'shared',
+  async ask() {
+    const { waiting, oldest_waiting_seconds, given_up } = await mailState(shared)
+    return [
+      ['trilho_mails_waiting', {}, waiting],
+      ['trilho_mails_oldest_seconds', {}, oldest_waiting_seconds],
+      ['trilho_mails_given_up', {}, given_up],
+    ]
+  },
+})
 
 /** Facts of this node alone: whether it may get traffic, and whether its callers wait for connections. */
 export function nodeMetricQueries(parts: {

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Environment } from '../core/environment.ts'
 import type { ChoreOutcome } from '../db/chore.ts'
+import type { MailOutcome } from '../notifications/sender.ts'
 import { type MetricQuery, openMetricQueries } from './gauges.ts'
 import type { Role } from './role.ts'
 import { version } from './version.ts'
@@ -17,6 +18,8 @@ export type Metrics = {
   unlogged(environment: Environment, reason: string, count: number): void
   /** Exchanges with rails that were not recorded. */
   stepsLost(environment: Environment, count: number): void
+  /** An attempt to send a mail. */
+  mailed(outcome: MailOutcome): void
   /** A chore ran. The environment is that of a world, or `shared`. */
   kept(environment: string, chore: string, outcome: ChoreOutcome): void
   /** Adds a query that runs whenever the metrics are read. */
@@ -26,9 +29,8 @@ export type Metrics = {
 export function createMetrics({ role }: { readonly role: Role }): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const { requests, commands, batches, attempts, lag, chores, unrecorded, unlogged, stepsLost } = countersOf([
-    registry,
-  ])
+  const { requests, commands, batches, attempts, lag, chores, unrecorded, unlogged, stepsLost, mails } =
+    countersOf([registry])
   new Gauge({
     name: 'trilho_build_info',
     help: 'Always 1; the labels say what is running',
@@ -44,6 +46,7 @@ export function createMetrics({ role }: { readonly role: Role }): Metrics {
     unrecorded: (environment, { kept }) => unrecorded.inc({ environment, kept: kept ? 'in part' : 'no' }),
     unlogged: (environment, reason, count) => unlogged.inc({ environment, reason }, count),
     stepsLost: (environment, count) => stepsLost.inc({ environment }, count),
+    mailed: (outcome) => mails.inc({ outcome }),
     kept: (environment, chore, outcome) => chores.inc({ environment, chore, outcome }),
     watch: openMetricQueries(registry),
     answered: ({ method, route, status, seconds }) => requests.observe({ method, route, status }, seconds),
@@ -110,6 +113,12 @@ const countersOf = (registers: Registry[]) => ({
     name: 'trilho_steps_lost_total',
     help: 'Exchanges with rails that were not stored for the console: over the memory limit, or not stored by the database',
     labelNames: ['environment'],
+    registers,
+  }),
+  mails: new Counter({
+    name: 'trilho_mails_total',
+    help: 'Attempts to send a mail, by outcome: sent, failed and tried again later, or given up',
+    labelNames: ['outcome'],
     registers,
   }),
 })

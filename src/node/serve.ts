@@ -17,8 +17,9 @@ import { openFront } from './front.ts'
 import { openHousekeeping } from './housekeeping.ts'
 import { openHttp } from './http.ts'
 import { createLog } from './log.ts'
-import { logMetricQueries, nodeMetricQueries, worldMetricQueries } from './metric-queries.ts'
+import { logMetricQueries, mailMetricQuery, nodeMetricQueries, worldMetricQueries } from './metric-queries.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { openNotifications } from './notifications.ts'
 import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from './pools.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
@@ -139,8 +140,10 @@ async function openBase(
   const office = openOffice({ shared: openShared(shared), worlds, sealer, shares: sharesOf(pools) })
   await office.log.begin()
   await setClock(clock, shared, log)
+  const notifications = openNotifications({ config, shared, worlds, sealer, metrics, log, closing })
   const housekeeping = openHousekeeping({
     role,
+    notifications,
     worlds,
     shared,
     office,
@@ -171,6 +174,7 @@ function watchFigures({ pools: own, opened, office, metrics }: Base, assertReady
   for (const world of Object.values(worlds) as World<Environment>[])
     for (const question of worldMetricQueries(world)) metrics.watch(question)
   for (const question of logMetricQueries(office)) metrics.watch(question)
+  metrics.watch(mailMetricQuery(office.shared.db))
 }
 
 /** On a first start: creates the demo and prints it. */

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { parseAddress } from '../db/address.ts'
 import { type Cidr, parseCidr } from '../http/ip.ts'
+import { parseSender, type Sender } from '../notifications/address.ts'
+import type { SmtpServer } from '../notifications/smtp.ts'
 
 /** Readers of settings: text to value. Each throws a message that follows the setting's name: "must be …". */
 export function text(value: string): string {
@@ -82,4 +84,41 @@ export function cidrs(value: string): Cidr[] {
     if (!cidr) throw new Error(`has "${part}", which is neither an address nor a CIDR range`)
     return cidr
   })
+}
+
+/** The messages do not quote the value: it contains a password. */
+export function smtpServer(value: string): SmtpServer {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const secure = url?.protocol === 'smtps:'
+  const host = url?.hostname.replace(/^\[|\]$/g, '').toLowerCase() ?? ''
+  if (!url || !(secure || url.protocol === 'smtp:') || !(HOST.test(host) || isIP(host) === 6))
+    throw new Error(
+      'must be smtp:// or smtps:// with a host, such as smtps://user:password@smtp.example.com:465',
+    )
+  if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '')
+    throw new Error(
+      'must end after the host or the port; write characters such as / ? # @ : % of the password as %2F %3F %23 %40 %3A %25',
+    )
+  if ((url.username === '') !== (url.password === ''))
+    throw new Error(`has ${url.username === '' ? 'a password and no user' : 'a user and no password'}`)
+  const port = url.port === '' ? (secure ? 465 : 587) : Number(url.port)
+  const [user, password] = [decoded(url.username), decoded(url.password)]
+  return { host, port, secure, user: user || undefined, password: password || undefined }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Error('has a % in the user or the password that must be written as %25')
+  }
+}
+
+export function sender(value: string): Sender {
+  const parsed = parseSender(value)
+  if (!parsed)
+    throw new Error(
+      `must be an e-mail address, or a name and an address, such as Trilho <no-reply@example.com>, not "${value}"`,
+    )
+  return parsed
 }

@@ -10,6 +10,8 @@ import {
   oneOf,
   origin,
   partsOf,
+  sender,
+  smtpServer,
   text,
   yesOrNo,
 } from './setting-values.ts'
@@ -323,6 +325,40 @@ const deliveries = {
   },
 }
 
+const mails = {
+  mail: {
+    server: setting('SMTP_URL', {
+      about:
+        'The mail server for notifications: smtps:// for TLS from the beginning, smtp:// for STARTTLS, without which nothing is sent to another machine. Without SMTP_URL notifications are shown in the console only. Needs MAIL_FROM and PUBLIC_URL',
+      example: 'smtps://user:password@smtp.example.com:465',
+      secret: true,
+      read: smtpServer,
+    }),
+    from: setting('MAIL_FROM', {
+      about: 'The sender of notifications: an address, or a name and an address. Needs SMTP_URL',
+      example: 'Trilho <no-reply@example.com>',
+      read: sender,
+    }),
+    tls: setting('SMTP_TLS', {
+      about:
+        'verify: the mail server must be reached by TLS and show a certificate for its name, unless it is on this machine; off: not, where nobody else can listen on the network',
+      default: 'verify',
+      read: oneOf('verify', 'off'),
+    }),
+    first_ms: setting('MAIL_FIRST_MS', {
+      about:
+        'How long a first notification waits for others, so that one mail has all of them, in milliseconds',
+      default: '60000',
+      read: integer(0, 3_600_000),
+    }),
+    every_ms: setting('MAIL_EVERY_MS', {
+      about: 'A person gets at most one mail in this time, in milliseconds',
+      default: '600000',
+      read: integer(0, 86_400_000),
+    }),
+  },
+}
+
 const keeping = {
   retention: {
     every_ms: setting('HOUSEKEEPING_MS', {
@@ -383,6 +419,7 @@ export const settings = {
   ...conversions,
   ...simulation,
   ...deliveries,
+  ...mails,
   ...keeping,
 }
 
@@ -396,6 +433,7 @@ export const groups: readonly { readonly title: string; readonly settings: Setti
   { title: 'Conversions', settings: conversions },
   { title: 'The sandbox', settings: simulation },
   { title: 'Webhooks', settings: deliveries },
+  { title: 'Mail', settings: mails },
   { title: 'What is kept, and the audit', settings: keeping },
 ]
 

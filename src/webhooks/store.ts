@@ -299,3 +299,19 @@ export const webhookChecks: readonly Check[] = [
         AND a.status BETWEEN 200 AND 299 AND a.error IS NULL)`,
   },
 ]
+
+/** Endpoints of all partners that fail for longer, or that the service disabled after a time; the newest thousand. */
+export async function endpointsInTrouble(
+  db: Db,
+  { failing_before, disabled_after }: { readonly failing_before: Date; readonly disabled_after: Date },
+): Promise<Pick<WebhookEndpoint, 'id' | 'partner_id' | 'failing_since' | 'disabled_at'>[]> {
+  const { rows } = await db.query({
+    name: 'endpoints in trouble',
+    text: `SELECT id, partner_id, failing_since, disabled_at FROM webhook_endpoints
+      WHERE (status = 'enabled' AND failing_since < $1)
+        OR (status = 'disabled' AND disabled_reason <> 'by_request' AND disabled_at > $2)
+      ORDER BY coalesce(disabled_at, failing_since) DESC LIMIT 1000`,
+    values: [failing_before, disabled_after],
+  })
+  return rows
+}

@@ -46,6 +46,7 @@ const unseen: Record<string, string> = {
   'transfers.next_attempt_at': 'when to look again: only that it is within two days',
   'transfers.signed_transaction': 'opaque bytes; their name on the network is tx_hash',
   'quotes.price_source': 'where a price was seen; the price itself is checked',
+  'quotes.metadata': 'texts of the partner; those of the trade are checked',
   'quotes.api_key_id': 'who asked for a price; who executed it is checked',
   'folds.n': 'a number: only the order counts, and trades in one fold may stand for others',
   'folds.folded_at': 'for a reader',

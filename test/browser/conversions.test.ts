@@ -32,7 +32,7 @@ test('a quote runs out before one’s eyes', async () => {
     const seconds = page.getByRole('timer')
     await expect.poll(() => seconds.textContent()).toMatch(/^[12]?\d seconds left$/)
     await screenshot('quote-pending')
-    expect(await page.getByRole('button', { name: 'Let it expire' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Expire now' }).count()).toBe(0)
     await page.getByText(', nothing moved').waitFor({ timeout: 40_000 })
     expect(await page.locator('.head .st').textContent()).toBe('Expired')
     expect(await seconds.count()).toBe(0)
@@ -60,7 +60,7 @@ test('a developer lets a quote expire, and sets a price that the next quote has'
   const quote = await quoteOf()
   await browse({ url: service.url, as: stage.people.developer }, async ({ page, visit, axe, screenshot }) => {
     await visit(`/sandbox/quotes/${quote.id}`)
-    await page.getByRole('button', { name: 'Let it expire' }).click()
+    await page.getByRole('button', { name: 'Expire now' }).click()
     await page.getByText(', nothing moved').waitFor()
     await visit('/sandbox/quotes')
     await page.getByRole('button', { name: 'Set a price' }).click()

@@ -80,7 +80,13 @@ describe('journey 1', () => {
       await button(page, 'Create key').first().click()
       // As long as a name may be, and one word.
       await dialog(page).getByLabel('Name').fill('k'.repeat(79))
-      const addresses = dialog(page).getByLabel('Addresses it may call from')
+      const addresses = dialog(page).getByLabel('Allowed IP addresses')
+      // Whoever tries the key from here is told that the list shuts this computer out.
+      await addresses.fill('203.0.113.0/24')
+      await dialog(page).getByText('is not in this list', { exact: false }).waitFor()
+      await button(dialog(page), 'Add it').click()
+      await dialog(page).getByText('is not in this list', { exact: false }).waitFor({ state: 'detached' })
+      expect(await addresses.inputValue()).toMatch(/^203[.]0[.]113[.]0\/24\n[\da-f.:]+$/)
       await addresses.fill('203.0.113.0/24\n2001:db8:42::/48\n198.51.100.7/24')
       await dialog(page).getByText('Line 3: 198.51.100.7/24 has host bits set.', { exact: false }).waitFor()
       await axe()
@@ -106,7 +112,7 @@ describe('journey 2', () => {
     await browse({ url: service.url, as: developer }, async ({ page, visit }) => {
       await visit('/production/developers/keys')
       await button(page, 'Create key').first().click()
-      await dialog(page).getByText('it takes a second factor').waitFor()
+      await dialog(page).getByText('so it needs a second factor').waitFor()
       expect(await button(dialog(page), 'Continue').isDisabled()).toBe(true)
     })
   })
@@ -124,7 +130,7 @@ describe('journey 2', () => {
       await button(page, 'Create key').first().click()
       await dialog(page).getByLabel('Name').fill('payroll')
       await button(dialog(page), 'Continue').click()
-      const proof = page.getByRole('dialog', { name: 'Is it you?' })
+      const proof = page.getByRole('dialog', { name: 'Confirm that it is you' })
       await proof.waitFor()
       await axe()
       await proof.getByRole('textbox').fill(owner.code())
@@ -178,9 +184,9 @@ describe('journey 4', () => {
       await visit('/sandbox/developers/webhooks')
       await button(page, 'Add endpoint').first().click()
       for (const [url, said] of [
-        ['ftp://example.com/x', 'It must begin with https://'],
-        ['https://ana:secret@example.com', 'It holds a user name or password'],
-        ['http://169.254.169.254/', 'For a program on your own machine run trilho listen'],
+        ['ftp://example.com/x', 'The URL must begin with https://'],
+        ['https://ana:secret@example.com', 'The URL contains a user name or password'],
+        ['http://169.254.169.254/', 'For a program on your own machine, run trilho listen'],
       ] as const) {
         await dialog(page).getByLabel('URL').fill(url)
         await button(dialog(page), 'Add endpoint').click()
@@ -208,10 +214,10 @@ describe('journey 4', () => {
       await axe()
 
       status = 200
-      await button(page, 'Try now').click()
+      await button(page, 'Deliver now').click()
       await page.getByRole('table').getByText('Delivered').waitFor()
       await page.getByText('Attempt 2').waitFor()
-      await page.locator('.head').getByText('Works').waitFor()
+      await page.locator('.head').getByText('Working').waitFor()
       expect(receiver.received).toHaveLength(2)
       await button(page, 'Send test event').click()
       await page.getByText('The test event was delivered.').waitFor()
@@ -220,7 +226,7 @@ describe('journey 4', () => {
       await page.getByRole('link', { name: 'customer.created' }).last().click()
       await page.getByRole('heading', { name: 'customer.created' }).waitFor()
       await settled()
-      await button(page, 'Send again').click()
+      await button(page, 'Redeliver').click()
       await until(() => receiver.received.length === 4, 10_000)
     })
   })
@@ -235,7 +241,7 @@ describe('the dialogs', () => {
         ? {
             create: 'Create key',
             name: 'Name',
-            list: 'Addresses it may call from',
+            list: 'Allowed IP addresses',
             go: 'Continue',
             rotate: 'Rotate',
             cancel: 'Cancel',
@@ -246,7 +252,7 @@ describe('the dialogs', () => {
             name: 'Nome',
             list: 'Lista de IPs permitidos',
             go: 'Continuar',
-            rotate: 'Girar',
+            rotate: 'Rotacionar',
             cancel: 'Cancelar',
             done: 'Pronto',
           }

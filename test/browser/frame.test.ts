@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeCpf } from '../../src/core/document.ts'
 import type { Api } from '../support/api.ts'
@@ -32,7 +33,7 @@ for (const { theme, place: name, width } of looks)
   test(`the frame, ${theme}, ${name}: open to everybody, nothing beside the window`, () =>
     as(owner, { theme, width }, async ({ visit, axe, fits, screenshot, page }) => {
       await visit('/sandbox/nowhere')
-      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor()
       await fits()
       await axe()
       await screenshot(`shell-${theme}-${name}`)
@@ -60,7 +61,45 @@ test('the environment is in the address; a list is the same list in the other on
       'Payouts',
     )
     await visit('/elsewhere')
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+  }))
+
+test('a tab keeps its environment, whatever another tab does', () =>
+  as(owner, {}, async ({ visit, page, context }) => {
+    const isAt = async (tab: Page, path: string) => {
+      await tab.waitForURL(`${service.url}/console${path}`)
+      const strip = tab.locator('.sleepers')
+      await (path.startsWith('/sandbox') ? strip.waitFor() : strip.waitFor({ state: 'detached' }))
+      await tab.locator('.live').getByText('Live').waitFor()
+    }
+    await visit('/sandbox/payouts')
+    const other = await context.newPage()
+    await other.goto(`${service.url}/console/production/customers`)
+    await isAt(other, '/production/customers')
+
+    // The pages about people and terms have an environment too, and an address without one has that of the tab.
+    await page.getByRole('link', { name: 'Team' }).click()
+    await isAt(page, '/sandbox/team')
+    for (const path of ['/team', '/account', '/me', '/team/audit']) {
+      await visit(path)
+      await isAt(page, `/sandbox${path}`)
+    }
+    await page.reload()
+    await isAt(page, '/sandbox/team/audit')
+    await other.goto(`${service.url}/console/`)
+    await isAt(other, '/production')
+
+    // A link that somebody shares opens in its own environment.
+    const shared = await context.newPage()
+    await shared.goto(`${service.url}/console/sandbox/account`)
+    await isAt(shared, '/sandbox/account')
+    await shared
+      .getByRole('navigation', { name: 'Environment' })
+      .getByRole('link', { name: 'Production' })
+      .click()
+    await isAt(shared, '/production/account')
+    await visit('/')
+    await isAt(page, '/sandbox')
   }))
 
 test('without a session one signs in and comes back', () =>
@@ -159,7 +198,7 @@ test('the operator has a frame of their own; to partners’ people it does not e
   })
   await as(owner, {}, async ({ visit, page }) => {
     await visit('/operator/production')
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     expect(await page.getByRole('link', { name: 'Ledger proof' }).count()).toBe(0)
   })
 })
@@ -200,6 +239,6 @@ for (const width of [320, 720])
   test(`the frame fits a window of ${width}`, () =>
     as(owner, { width }, async ({ visit, fits, page }) => {
       await visit('/sandbox/nowhere')
-      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor()
       await fits()
     }))

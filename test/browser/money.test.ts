@@ -42,7 +42,7 @@ test('a customer, test money, and a payout that nobody answers for a while', asy
 
     await page.getByRole('button', { name: 'Deposit test money' }).click()
     for (const [typed, said] of [
-      ['-5', 'It must be more than zero.'],
+      ['-5', 'The amount must be more than zero.'],
       ['1.005', 'BRL has 2 decimals, no more.'],
       ['1.500,00', 'Write an amount such as 1,000.00.'],
     ] as const) {

@@ -225,7 +225,7 @@ test('a filter in the address that nobody can read is named, and costs no page',
       (list) => `/sandbox${list}`,
     ),
     ...['keys', 'webhooks', 'events', 'requests'].map((list) => `/sandbox/developers/${list}`),
-    ...['/team', '/team/audit', '/sandbox/playground'],
+    ...['/team', '/team/audit', '/notifications', '/sandbox/playground'],
   ])
   await walk(
     stage.operators.admin,

@@ -40,6 +40,25 @@ const setPast = () =>
 
 const owner = () => stage.people.owner
 
+test('a team with customers and no order sees its next step, and empty lists lead to the playground', async () => {
+  const { partner_id, api } = await service.partner()
+  const somebody = await makePerson(service, { role: 'owner', partner_id })
+  await browse({ url: service.url, as: somebody }, async ({ page, visit, axe }) => {
+    await api.post('/v1/customers', { name: 'Ana Souza', document: someCpf() })
+    await visit('/sandbox')
+    await page.getByRole('heading', { name: 'Next step' }).waitFor()
+    await axe()
+    const link = page.getByRole('link', { name: 'Try it in the playground' })
+    await link.waitFor()
+    for (const list of ['payouts', 'transfers', 'quotes', 'trades']) {
+      await visit(`/sandbox/${list}`)
+      await link.waitFor()
+    }
+    await link.click()
+    await page.waitForURL(/\/sandbox\/playground$/)
+  })
+})
+
 for (const { theme, place: name, width } of looks)
   test(`${theme}, ${name}: everything is on it, open to everybody`, () =>
     browse(
@@ -51,7 +70,7 @@ for (const { theme, place: name, width } of looks)
           'Paid out by Pix',
           'Success by rail',
           'Latest',
-          'Limits now',
+          'Limits and usage',
           'Prices',
         ])
           await page.getByRole('heading', { name: heading, exact: true }).waitFor()
@@ -113,7 +132,7 @@ test('the period is in the address, and bars are also a table', () =>
     expect(await rows.count()).toBe(8)
     expect(await rows.last().textContent()).toMatch(/R\$/)
     await axe()
-    await page.getByRole('button', { name: 'Conversions' }).click()
+    await page.getByRole('button', { name: 'Trades' }).click()
     await page.getByText('2 conversions').waitFor()
     await visit('/sandbox?period=24h')
     await page.getByText('Each hour').waitFor()

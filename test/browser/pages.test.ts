@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { browse, everything, looks, type VisitOptions, widths } from '../support/browser.ts'
+import { browse, everything, looks, widths } from '../support/browser.ts'
+import { consolePages, visitorOf } from '../support/console-pages.ts'
 import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console-stage.ts'
 import { noteFact } from '../support/proof.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -18,59 +19,6 @@ afterAll(async () => {
   await service.stop()
 })
 
-type Who = 'nobody' | 'owner' | 'operator'
-type PageOf = { readonly name: string; readonly who: Who; readonly path: () => string }
-
-const page = (who: Who, name: string, path: () => string): PageOf => ({ who, name, path })
-const ids = (noun: keyof ConsoleStage['ids']) => stage.ids[noun]
-
-const pages: readonly PageOf[] = [
-  page('nobody', 'sign-in', () => '/sign-in'),
-  page('nobody', 'invite', () => '/invite/none'),
-  page('nobody', 'reset', () => '/reset/none'),
-  page('owner', 'overview', () => '/sandbox'),
-  page('owner', 'overview-production', () => '/production'),
-  page('owner', 'customers', () => '/sandbox/customers'),
-  page('owner', 'customer', () => `/sandbox/customers/${ids('customer')}`),
-  page('owner', 'payouts', () => '/sandbox/payouts'),
-  page('owner', 'payouts-empty', () => '/production/payouts'),
-  page('owner', 'payout', () => `/sandbox/payouts/${ids('payout')}`),
-  page('owner', 'payout-failed', () => `/sandbox/payouts/${ids('failed_payout')}`),
-  page('owner', 'transfers', () => '/sandbox/transfers'),
-  page('owner', 'transfer', () => `/sandbox/transfers/${ids('transfer')}`),
-  page('owner', 'quotes', () => '/sandbox/quotes'),
-  page('owner', 'quotes-empty', () => '/production/quotes'),
-  page('owner', 'transfers-none', () => '/sandbox/transfers?asset=BTC'),
-  page('owner', 'quote', () => `/sandbox/quotes/${ids('quote')}`),
-  page('owner', 'trades', () => '/sandbox/trades'),
-  page('owner', 'trade', () => `/sandbox/trades/${ids('trade')}`),
-  page('owner', 'keys', () => '/sandbox/developers/keys'),
-  page('owner', 'keys-production', () => '/production/developers/keys'),
-  page('owner', 'key', () => `/sandbox/developers/keys/${ids('key')}`),
-  page('owner', 'webhooks', () => '/sandbox/developers/webhooks'),
-  page('owner', 'webhook', () => `/sandbox/developers/webhooks/${ids('endpoint')}`),
-  page('owner', 'webhook-failing', () => `/sandbox/developers/webhooks/${ids('failing')}`),
-  page('owner', 'events', () => '/sandbox/developers/events'),
-  page('owner', 'event', () => `/sandbox/developers/events/${ids('event')}`),
-  page('owner', 'requests', () => '/sandbox/developers/requests'),
-  page('owner', 'request', () => `/sandbox/developers/requests/${ids('request')}`),
-  page('owner', 'playground', () => '/sandbox/playground'),
-  page('owner', 'team', () => '/team'),
-  page('owner', 'audit', () => '/team/audit'),
-  page('owner', 'account', () => '/account'),
-  page('owner', 'me', () => '/me'),
-  page('operator', 'operator', () => '/operator/sandbox'),
-  page('operator', 'operator-partners', () => '/operator/sandbox/partners'),
-  page('operator', 'operator-partner', () => `/operator/sandbox/partners/${stage.partner_id}`),
-  page('operator', 'operator-desk', () => '/operator/sandbox/desk'),
-  page('operator', 'operator-proposals', () => '/operator/production/proposals'),
-  page('operator', 'operator-proof', () => '/operator/sandbox/proof'),
-  page('operator', 'operator-treasury', () => '/operator/sandbox/treasury'),
-  page('operator', 'operator-rails', () => '/operator/sandbox/rails'),
-  page('operator', 'operator-audit', () => '/operator/sandbox/audit'),
-  page('operator', 'operator-people', () => '/operator/sandbox/people'),
-]
-
 /** Two of the four looks show nearly every fault; each page has one of them in turn, unless all are wanted. */
 const inTurn = [
   { theme: 'light', place: 'desktop', width: widths.desktop, language: 'en' },
@@ -85,13 +33,10 @@ const twins = [
   'payouts-empty',
   'quotes-empty',
 ]
-const walked = everything ? pages : pages.filter(({ name }) => !twins.includes(name))
+const walked = everything ? consolePages : consolePages.filter(({ name }) => !twins.includes(name))
 const visits = walked.flatMap((each, i) =>
   (everything ? looks : [inTurn[i % 2]!]).map((look) => ({ ...each, ...look })),
 )
-
-const as = (who: Who): Pick<VisitOptions, 'as'> =>
-  who === 'nobody' ? {} : { as: who === 'owner' ? stage.people.owner : stage.operators.admin }
 
 let looked = 0
 afterAll(() =>
@@ -102,16 +47,19 @@ afterAll(() =>
 
 test.each(visits)('$name, $theme, $place', async ({ name, who, path, theme, place, width, language }) => {
   if (name === 'operator-desk' || name === 'overview') await stage.leaveUnanswered()
-  await browse({ url: service.url, ...as(who), theme, width, language, again: true }, async (visitor) => {
-    // A link that nobody made is looked up, and found to be none.
-    if (who === 'nobody') visitor.allow(/status of 404 .*\/links\/look$/)
-    await visitor.visit(path())
-    await visitor.page.getByRole('heading', { level: 1 }).first().waitFor()
-    await visitor.fits()
-    await visitor.screenshot(`${name}-${theme}-${place}`)
-    await visitor.axe()
-    looked += 1
-  })
+  await browse(
+    { url: service.url, ...visitorOf(stage, who), theme, width, language, again: true },
+    async (visitor) => {
+      // A link that nobody made is looked up, and found to be none.
+      if (who === 'nobody') visitor.allow(/status of 404 .*\/links\/look$/)
+      await visitor.visit(path(stage))
+      await visitor.page.getByRole('heading', { level: 1 }).first().waitFor()
+      await visitor.fits()
+      await visitor.screenshot(`${name}-${theme}-${place}`)
+      await visitor.axe()
+      looked += 1
+    },
+  )
 })
 
 test('the longest name and the largest amount run over nothing', async () => {
@@ -128,7 +76,7 @@ test('the longest name and the largest amount run over nothing', async () => {
   const narrowest = { theme: 'light', place: 'narrowest', width: 320, language: 'pt-BR' } as const
   for (const { theme, place, width, language } of [...(everything ? looks : inTurn), narrowest])
     await browse(
-      { url: service.url, ...as('owner'), theme, width, language, again: true },
+      { url: service.url, ...visitorOf(stage, 'owner'), theme, width, language, again: true },
       async (visitor) => {
         for (const [name, path] of Object.entries(paths)) {
           await visitor.visit(path)
@@ -150,7 +98,7 @@ function routesWritten(): string[] {
 }
 
 test('no page is left out', () => {
-  const visited = pages.map(({ path }) => path())
+  const visited = consolePages.map(({ path }) => path(stage))
   const isVisited = (route: string) => {
     const part = route.replaceAll(/\$\w+/g, '[^/]+')
     return visited.some((path) => new RegExp(`/${part}(/|$)`).test(path))

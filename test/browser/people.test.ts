@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createSealer } from '../../src/core/seal.ts'
+import { confirmationToken } from '../../src/notifications/confirmation.ts'
 import { codeAt, stepAt } from '../../src/parties/team/factor.ts'
 import { browse, forgetSession, type Visitor } from '../support/browser.ts'
 import { seedOf } from '../support/code.ts'
 import { makePerson, openConsole, type Person } from '../support/console.ts'
+import { asAdmin, TEST_KEY } from '../support/database.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -35,7 +38,7 @@ test('signs in, sets up a second factor, signs out, and signs in with a code', a
     allow(/status of (401|404)/)
     await visit('/me')
     await heading(visitor, 'Sign in')
-    await page.getByRole('button', { name: 'Forgot it?' }).click()
+    await page.getByRole('button', { name: 'Forgot your password?' }).click()
     await page.getByText('Ask an owner of your team').waitFor()
     await screenshot('forgot')
     await page.getByRole('dialog').getByText('Close', { exact: true }).click()
@@ -52,11 +55,11 @@ test('signs in, sets up a second factor, signs out, and signs in with a code', a
     const secret = (await page.locator('.enrol code').innerText()).replaceAll(' ', '')
     const seed = seedOf(secret)
     const step = stepAt(Date.now() / 1000)
-    await page.getByLabel('The code that it shows').fill('000000')
+    await page.getByLabel('Code from the app').fill('000000')
     await page.getByRole('button', { name: 'Confirm' }).click()
     allow(/status of 400/)
     await page.getByText('This code is wrong.').waitFor()
-    await page.getByLabel('The code that it shows').fill(codeAt(seed, step))
+    await page.getByLabel('Code from the app').fill(codeAt(seed, step))
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor()
     expect(await page.locator('.codes li').count()).toBe(10)
@@ -94,7 +97,7 @@ test('invites somebody, who chooses a password; another role ends their session'
     await page.getByRole('radio', { name: 'Finance' }).check()
     await first.axe()
     await first.screenshot('invite-dialog')
-    await page.getByRole('button', { name: 'Make the link' }).click()
+    await page.getByRole('button', { name: 'Create the link' }).click()
     await page.getByRole('heading', { name: 'The link for Nilo Caetano' }).waitFor()
     const link = await page.locator('.secret code').innerText()
     await first.axe()
@@ -110,11 +113,11 @@ test('invites somebody, who chooses a password; another role ends their session'
       await second.axe()
       await second.screenshot('invite')
       await second.page.getByLabel('New password').fill('short')
-      await second.page.getByRole('button', { name: 'Choose this password' }).click()
+      await second.page.getByRole('button', { name: 'Save password' }).click()
       await second.page.getByText('A password has 12 to 128 characters.').waitFor()
       await second.page.getByLabel('New password').fill(PASSWORD)
-      await second.page.getByLabel('Once more').fill(PASSWORD)
-      await second.page.getByRole('button', { name: 'Choose this password' }).click()
+      await second.page.getByLabel('Repeat password').fill(PASSWORD)
+      await second.page.getByRole('button', { name: 'Save password' }).click()
       await second.page.getByRole('link', { name: 'Team' }).first().waitFor()
       await second.visit('/team')
       await second.page.getByText('Helena Prado').waitFor()
@@ -130,7 +133,7 @@ test('invites somebody, who chooses a password; another role ends their session'
       await second.visit('/account')
       await heading(second, 'Sign in')
       await second.visit(link.replace(`${service.url}/console`, ''))
-      await heading(second, 'This link works no longer')
+      await heading(second, 'This link has expired')
       await second.screenshot('link-gone')
     })
 
@@ -153,8 +156,8 @@ test('a change that takes a proof asks in place, and goes on', async () => {
     await page.getByRole('button', { name: 'Invite' }).click()
     await page.getByLabel('Name').fill('Elisa')
     await page.getByLabel('E-mail').fill('elisa@lumen.example')
-    await page.getByRole('button', { name: 'Make the link' }).click()
-    await page.getByRole('heading', { name: 'Is it you?' }).waitFor()
+    await page.getByRole('button', { name: 'Create the link' }).click()
+    await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor()
     await page.getByLabel('Your password').fill(person.password)
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('heading', { name: 'The link for Elisa' }).waitFor()
@@ -177,4 +180,42 @@ test('what is shown once is nowhere after a reload', async () => {
   const again = await client.get('/team')
   expect(again.text).toContain(email)
   expect(again.text).not.toContain(token)
+})
+
+test('shows notifications behind the bell until they are read, and asks which of them come by e-mail', async () => {
+  const person = await makePerson(service, { partner_id, role: 'developer', name: 'Caio Brandão' })
+  const { id: user_id, email } = person.user
+  await asAdmin(service.database.url, [
+    `INSERT INTO shared.notifications (id, user_id, kind, place, topic, count, samples, first_at, last_at)
+     VALUES ('ntf_bell', '${user_id}', 'webhook_failing', 'sandbox', '', 10000, '[{"id": "whe_1"}]', now(), now())`,
+  ])
+  await browse({ url: service.url, as: person }, async ({ page, visit, settled, screenshot, axe }) => {
+    await visit('/sandbox')
+    await page.getByRole('link', { name: 'Notifications, 1 unread' }).click()
+    await page.getByText('Webhook endpoints failed 10,000 times.').waitFor()
+    await page.getByRole('link', { name: 'Notifications', exact: true }).waitFor()
+    await screenshot('notifications')
+    await axe()
+    await page.getByRole('link', { name: 'Choose what you receive by e-mail' }).click()
+    await page.getByText('E-mail is not set up on this service').waitFor()
+    const failing = page.getByLabel('Webhook endpoint fails')
+    expect(await failing.isChecked()).toBe(true)
+    await failing.uncheck()
+    await settled()
+    await page.reload()
+    await page.getByText('E-mail is not set up on this service').waitFor()
+    expect(await failing.isChecked()).toBe(false)
+    expect(await page.getByLabel('Exception opened').count()).toBe(0)
+
+    const token = confirmationToken(createSealer([TEST_KEY]), { user_id, email }, Date.now())
+    await visit(`/me?confirm=${token}`)
+    await page.getByText('You opened the link from the mail to').waitFor()
+    await screenshot('confirm-address')
+    await page.getByRole('button', { name: 'Confirm this address' }).click()
+    await page.waitForURL(/\/me$/)
+    const [confirmed] = await asAdmin(service.database.url, [
+      `SELECT email FROM shared.mail_addresses WHERE user_id = '${user_id}'`,
+    ])
+    expect(confirmed).toEqual({ email })
+  })
 })

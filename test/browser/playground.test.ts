@@ -54,7 +54,7 @@ test('a payout is sent, its events arrive, and it is found by all that one has o
   )
 }, 120_000)
 
-test('sent again with the same key nothing happens twice; with another body it is a conflict', async () => {
+test('sent again nothing happens twice; an edit takes a new key, and the old key with another body is a conflict', async () => {
   await browse({ url: service.url, as: stage.people.developer }, async ({ page, visit }) => {
     await visit('/sandbox/playground')
     const send = page.getByRole('button', { name: 'Send the payout' })
@@ -62,11 +62,19 @@ test('sent again with the same key nothing happens twice; with another body it i
     await page.getByRole('status').filter({ hasText: '201' }).waitFor()
     await send.click()
     await page.getByText('idempotent-replayed: true').waitFor()
+    const key = page.getByLabel('Idempotency key')
+    const first = await key.inputValue()
     await page.getByLabel('Amount, BRL').fill('99.00')
+    expect(await key.inputValue()).not.toBe(first)
+    await send.click()
+    await page.getByText('"amount": "9900"').first().waitFor()
+    await page.getByRole('status').filter({ hasText: '201' }).waitFor()
+
+    await key.fill(first)
     await send.click()
     await page.getByRole('status').filter({ hasText: '409' }).waitFor()
     await page.getByText('idempotency_conflict').first().waitFor()
-    await page.getByRole('button', { name: 'Take a new one' }).click()
+    await page.getByRole('button', { name: 'New key' }).click()
     await send.click()
     await page.getByRole('status').filter({ hasText: '201' }).waitFor()
   })

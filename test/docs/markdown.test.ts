@@ -25,6 +25,7 @@ const pages = [
   ...['README.md', 'CHANGELOG.md'],
 ]
 const sdk = join(root, 'sdk')
+const python = { PYTHONPATH: join(root, 'python'), PYTHONDONTWRITEBYTECODE: '1' }
 
 const languages: Record<string, boolean> = {
   sh: true,
@@ -62,7 +63,7 @@ describe.each(run)('$page', ({ samples }) => {
       await api.post('/v1/sandbox/deposits', { customer_id: id, asset, amount })
     const { PATH = '' } = process.env
     const own = { TRILHO_URL: service.url, TRILHO_KEY: key, CUSTOMER: id }
-    runner = openRunner({ env: { PATH, ...testRun(), ...own }, sdk })
+    runner = openRunner({ env: { PATH, ...testRun(), ...python, ...own }, sdk })
   })
   afterAll(() => runner.stop())
 

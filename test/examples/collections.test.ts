@@ -31,7 +31,8 @@ const successOf = ({ responses }: (typeof operations)[number]) =>
 async function send({ method, url, headers, body }: Sent): Promise<{ status: number; json: any }> {
   const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) })
   const text = await response.text()
-  return { status: response.status, json: text === '' ? undefined : JSON.parse(text) }
+  const is_json = response.headers.get('content-type')?.startsWith('application/json')
+  return { status: response.status, json: is_json ? JSON.parse(text) : undefined }
 }
 
 /** A request with what it should and what it did. */

@@ -11,17 +11,21 @@ export type Reply = {
   readonly json: any
 }
 
+/** With the bytes of the body, for files. */
+export type FetchedReply = Reply & { readonly bytes: Uint8Array }
+
 /** A client that holds every answer against the contract: headers, error object, and the schema of its endpoint. */
 export type Api = {
   get(path: string): Promise<Reply>
   post(path: string, body?: unknown): Promise<Reply>
   patch(path: string, body: unknown): Promise<Reply>
   delete(path: string): Promise<Reply>
+  /** Also for files: the reply has the bytes of the body. */
   send(
     method: string,
     path: string,
     options?: { body?: string | Uint8Array; headers?: Record<string, string> },
-  ): Promise<Reply>
+  ): Promise<FetchedReply>
 }
 
 export function openApi(url: string, key: string | undefined): Api {
@@ -31,11 +35,13 @@ export function openApi(url: string, key: string | undefined): Api {
       headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...options.headers },
       ...(options.body === undefined ? {} : { body: options.body }),
     })
-    const text = await response.text()
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const text = new TextDecoder().decode(bytes)
     const reply = {
       status: response.status,
       headers: response.headers,
       text,
+      bytes,
       json: text === '' ? undefined : parse(text),
     }
     checkReply(method, path, reply)
@@ -77,8 +83,19 @@ export function checkReply(method: string, path: string, reply: Reply): void {
   assert(declared, `${method} ${path} answered ${reply.status} but is not declared`)
   if (declared.dry_run && reply.json?.dry_run)
     return checkShape(declared.dry_run, reply.json, `${method} ${path}`)
+  if (declared.reply.file) return checkFile(declared.reply.file, reply)
   assert.equal(reply.status, declared.reply.status)
   if (declared.reply.schema) checkShape(declared.reply.schema, reply.json, `${method} ${path}`)
+}
+
+/** A file, or 304 without content when the caller has the file already. */
+function checkFile(type: string, { status, headers, text }: Reply): void {
+  assert.match(headers.get('etag') ?? '', /^"[\w-]+"$/)
+  assert.equal(headers.get('cache-control'), 'private, no-cache')
+  if (status === 304) return assert.equal(text, '')
+  assert.equal(status, 200)
+  assert.equal(headers.get('content-type'), type)
+  assert.match(headers.get('content-disposition') ?? '', /^attachment; filename="[\w-]+\.pdf"$/)
 }
 
 function checkError(reply: Reply): void {

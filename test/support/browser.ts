@@ -256,7 +256,7 @@ function visitorOf(page: Page, context: BrowserContext, options: VisitOptions, a
       if (folder === undefined) return
       mkdirSync(folder, { recursive: true })
       // As tall as the page, so that what stands beside it reaches down to its end. A dialog covers the window.
-      const { width = widths.desktop, height = 900 } = options
+      const { width, height } = page.viewportSize() ?? { width: widths.desktop, height: 900 }
       const whole = (await page.locator('dialog[open]').count())
         ? height
         : await page.evaluate<number>('document.documentElement.scrollHeight')

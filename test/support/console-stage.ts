@@ -1,8 +1,10 @@
 import { makeCnpj, makeCpf } from '../../src/core/document.ts'
 import { createKey, revokeKey, rotateKey, type ShownKey } from '../../src/parties/keys/keys.ts'
 import { createPartner, editPartner } from '../../src/parties/partners/partners.ts'
+import { invite } from '../../src/parties/team/links.ts'
 import { type Api, openApi } from './api.ts'
 import { makePerson, type Person } from './console.ts'
+import { asAdmin } from './database.ts'
 import { noteProductionKey } from './key-lines.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import type { TestService } from './service.ts'
@@ -17,6 +19,8 @@ export type ConsoleStage = {
   readonly api: Api
   readonly people: Readonly<Record<'owner' | 'developer' | 'finance' | 'viewer', Person>>
   readonly operators: Readonly<Record<'admin' | 'resolver' | 'reader', Person>>
+  /** The token of an open invitation. */
+  readonly invitation: string
   /** Ids to visit, by the noun of their page. */
   readonly ids: Readonly<
     Record<
@@ -80,10 +84,20 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
   const orders = await setOrders(api, customers)
   const event = (await api.get(`/v1/events?limit=1`)).json.data[0]
   let left = 0
+  const invited = { email: 'nilo@lumen.example', name: 'Nilo Caetano', role: 'finance' } as const
+  const { token } = await invite(shared, { partner_id, email: 'helena@lumen.example' }, invited)
+  const people = await setPeople(service, partner_id)
+  await setNotifications(service, people.people.owner.user.id, [
+    ['sign_in', '', '', 1, { id: 'ses_1', note: '203.0.113.7' }],
+    ['webhook_failing', 'sandbox', '', 12, { id: failing.id }],
+    ['key_created', 'sandbox', '', 2, { id: key.id, note: '4f2a' }],
+    ['limit_near', 'production', 'payout_day', 3, { id: customers[0]!.id }],
+  ])
   return {
     partner_id,
     api,
-    ...(await setPeople(service, partner_id)),
+    ...people,
+    invitation: token,
     ids: {
       customer: customers[0]!.id,
       ...orders,
@@ -121,6 +135,26 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
     stop: async () => void (await Promise.all(receivers.map((receiver: Receiver) => receiver.stop()))),
   }
 }
+
+type Notified = readonly [
+  kind: string,
+  place: string,
+  topic: string,
+  count: number,
+  sample: { readonly id: string; readonly note?: string },
+]
+
+/** An hour apart; the first two are unread. */
+const setNotifications = ({ database }: TestService, user_id: string, lines: readonly Notified[]) =>
+  asAdmin(
+    database.url,
+    lines.map(
+      ([kind, place, topic, count, sample], i) =>
+        `INSERT INTO shared.notifications (id, user_id, kind, place, topic, count, samples, first_at, last_at, read_at)
+         VALUES ('ntf_stage${i}', '${user_id}', '${kind}', '${place}', '${topic}', ${count}, '${JSON.stringify([sample])}',
+           now() - interval '${i} hours', now() - interval '${i} hours', ${i > 1 ? 'now()' : 'NULL'})`,
+    ),
+  )
 
 async function setPeople(service: TestService, partner_id: string) {
   const of = (options: Parameters<typeof makePerson>[1]) => makePerson(service, { partner_id, ...options })

@@ -117,6 +117,7 @@ function callsTo(url: string) {
       counterparty: { type: 'pix_key', pix_key: to },
       description: 'rent',
       idempotency_key: randomUUID(),
+      metadata: { amount },
     })
 
   const transfer = ({ key }: Partner, customer_id: string, asset: 'USDT' | 'BTC', amount: string) =>
@@ -127,11 +128,12 @@ function callsTo(url: string) {
       amount,
       destination_address: asset === 'BTC' ? BITCOIN : ADDRESS,
       idempotency_key: randomUUID(),
+      metadata: { amount },
     })
 
   async function quote({ key }: Partner, customer_id: string, n: number) {
     const [from_asset, to_asset, amount] = PAIRS[n % PAIRS.length]!
-    const kinds = [{ amount_type: 'net' }, { partner_fee_bps: 100 }, {}]
+    const kinds = [{ amount_type: 'net' }, { partner_fee_bps: 100 }, { metadata: { amount } }]
     const more = kinds[Math.floor(n / PAIRS.length) % kinds.length]
     return post(key, '/v1/quotes', { customer_id, from_asset, to_asset, amount, ...more })
   }

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /** The commit that was released before this version. Its databases go on under this version, and its nodes work beside it. */
-export const PREVIOUS_RELEASE = 'ea33a44'
+export const PREVIOUS_RELEASE = '30c1140'
 
 /** Why a test that needs it is skipped. */
 export const NOT_HERE = `there is no commit ${PREVIOUS_RELEASE} here (a shallow clone, or no git): what needs the previous release is not tried`

@@ -57,6 +57,7 @@ export async function stuckPayout(
           to: { pix_key },
           description: null,
           idempotency_key: customer_id,
+          metadata: {},
         },
         claim: claimOf(key.id, 'pix.payout', { idempotency_key: customer_id }),
         counterparty: { type: 'pix_key', pix_key, name, document },

@@ -55,6 +55,7 @@ function commandsOf(world: World<'sandbox'>, actor: PartnerActor) {
         to: { pix_key: 'a@b.co' },
         description: null,
         idempotency_key,
+        metadata: {},
       }
       const claim = claimOf(key_id, PAYOUT_OPERATION, { idempotency_key })
       return acceptPayout(world, actor, { order, claim, counterparty, bodyOf })
@@ -67,6 +68,7 @@ function commandsOf(world: World<'sandbox'>, actor: PartnerActor) {
         amount_net: units,
         destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
         idempotency_key,
+        metadata: {},
       } as const
       const claim = claimOf(key_id, TRANSFER_OPERATION, { idempotency_key })
       return acceptTransfer(world, actor, { order, claim, fee: 1_000_000n, bodyOf })
@@ -85,6 +87,7 @@ function commandsOf(world: World<'sandbox'>, actor: PartnerActor) {
           amount_asset: 'BRL',
           amount_type: 'gross',
           partner_fee_bps: 10,
+          metadata: {},
         },
         await world.prices.latest(),
       ),

@@ -129,8 +129,8 @@ function listen(queries: QueryClient, address: string): () => void {
   }
 }
 
-/** Opened once, by the layout of an environment. */
-export function useLive(address: string): void {
+/** Opened once, by the layout of an environment; not at all without an address. */
+export function useLive(address: string | undefined): void {
   const queries = useQueryClient()
-  useEffect(() => listen(queries, address), [queries, address])
+  useEffect(() => (address === undefined ? undefined : listen(queries, address)), [queries, address])
 }

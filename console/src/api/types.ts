@@ -1,7 +1,5 @@
 // Written by `npm run generate` from the console's endpoints in src/console-api. Not to be edited.
 
-export type ApiKey = { readonly id: string; readonly partner_id: string; readonly environment: "production" | "sandbox"; readonly name: string; readonly last_four: string; readonly scopes: readonly ("read" | "customers" | "payouts" | "transfers" | "quotes" | "webhooks")[]; readonly ip_allowlist: readonly (string)[]; readonly expires_at: string | null; readonly revoked_at: string | null; readonly created_at: string; readonly last_used_at: string | null; readonly last_used_address: string | null }
-
 export type ApiRequest = { readonly id: string | null; readonly route: string; readonly key: { readonly id: string; readonly name: string; readonly last_four: string }; readonly logged: { readonly address: string; readonly duration_ms: number } | null; readonly body: unknown; readonly answer: { readonly status: number; readonly body: unknown } | null }
 
 export type Balance = { readonly asset: "BRL" | "USDT" | "BTC"; readonly available: string; readonly in_transit: string; readonly total: string; readonly decimals: number }
@@ -26,15 +24,15 @@ export type ListTotals = { readonly complete: boolean; readonly rows_most: numbe
 
 export type Movement = { readonly name: string; readonly created_at: string; readonly entries: readonly ({ readonly account: string; readonly owner: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string; readonly balance_after: string | null })[] }
 
-export type OnchainTransfer = { readonly id: string; readonly customer_id: string; readonly direction: "outbound"; readonly asset: "USDT" | "BTC"; readonly network: "polygon" | "arbitrum" | "optimism" | "tron" | "ethereum" | "bitcoin"; readonly amount_gross: string; readonly amount_net: string; readonly fee: string; readonly decimals: number; readonly status: "pending" | "processing" | "confirmed" | "failed"; readonly destination_address: string; readonly tx_hash: string | null; readonly failure: { readonly code: "refused_before_broadcast" | "reverted" | "resolved_by_operator"; readonly message: string; readonly rail_code?: string | undefined } | null; readonly idempotency_key: string; readonly created_at: string; readonly completed_at?: string | undefined; readonly failed_at?: string | undefined }
+export type OnchainTransfer = { readonly id: string; readonly customer_id: string; readonly direction: "outbound"; readonly asset: "USDT" | "BTC"; readonly network: "polygon" | "arbitrum" | "optimism" | "tron" | "ethereum" | "bitcoin"; readonly amount_gross: string; readonly amount_net: string; readonly fee: string; readonly decimals: number; readonly status: "pending" | "processing" | "confirmed" | "failed"; readonly destination_address: string; readonly tx_hash: string | null; readonly failure: { readonly code: "refused_before_broadcast" | "reverted" | "resolved_by_operator"; readonly message: string; readonly rail_code?: string | undefined } | null; readonly idempotency_key: string; readonly metadata?: { readonly [name: string]: string } | undefined; readonly created_at: string; readonly completed_at?: string | undefined; readonly failed_at?: string | undefined }
 
-export type PixPayout = { readonly id: string; readonly customer_id: string; readonly direction: "outbound"; readonly amount: string; readonly fee: string; readonly decimals: 2; readonly status: "pending" | "processing" | "completed" | "failed"; readonly counterparty: { readonly name: string; readonly document: string; readonly pix_key: string | null; readonly ispb?: string | undefined; readonly branch?: string | undefined; readonly account_number?: string | undefined; readonly account_type?: string | undefined }; readonly description?: string | undefined; readonly end_to_end_id: string | null; readonly failure: { readonly code: "recipient_account_invalid" | "recipient_account_blocked" | "recipient_account_closed" | "recipient_document_mismatch" | "recipient_limit_exceeded" | "payment_not_supported" | "rejected_by_recipient_bank" | "suspected_fraud" | "regulatory_block" | "network_timeout" | "provider_error" | "resolved_by_operator"; readonly message: string; readonly rail_code?: string | undefined } | null; readonly idempotency_key: string; readonly created_at: string; readonly completed_at?: string | undefined; readonly failed_at?: string | undefined }
+export type PixPayout = { readonly id: string; readonly customer_id: string; readonly direction: "outbound"; readonly amount: string; readonly fee: string; readonly decimals: 2; readonly status: "pending" | "processing" | "completed" | "failed"; readonly counterparty: { readonly name: string; readonly document: string; readonly pix_key: string | null; readonly ispb?: string | undefined; readonly branch?: string | undefined; readonly account_number?: string | undefined; readonly account_type?: string | undefined }; readonly description?: string | undefined; readonly end_to_end_id: string | null; readonly failure: { readonly code: "recipient_account_invalid" | "recipient_account_blocked" | "recipient_account_closed" | "recipient_document_mismatch" | "recipient_limit_exceeded" | "payment_not_supported" | "rejected_by_recipient_bank" | "suspected_fraud" | "regulatory_block" | "network_timeout" | "provider_error" | "resolved_by_operator"; readonly message: string; readonly rail_code?: string | undefined } | null; readonly idempotency_key: string; readonly metadata?: { readonly [name: string]: string } | undefined; readonly created_at: string; readonly completed_at?: string | undefined; readonly failed_at?: string | undefined }
 
 export type Price = { readonly pair: "USDT/BRL" | "BTC/USDT" | "BTC/BRL"; readonly price: string; readonly buy_price: string; readonly sell_price: string; readonly source: string; readonly observed_at: string; readonly age_ms: number; readonly fresh: boolean }
 
 export type PublishedEvent = { readonly id: string; readonly type: string; readonly sequence: number; readonly created_at: string; readonly deliveries: readonly ({ readonly endpoint_id: string; readonly url: string; readonly status: "pending" | "delivered" | "exhausted" | "canceled"; readonly attempts: number; readonly next_attempt_at: string | null; readonly answer_status: number | null; readonly error: string | null; readonly duration_ms: number | null })[] }
 
-export type Quote = { readonly id: string; readonly customer_id: string; readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC"; readonly from_amount: string; readonly to_amount: string; readonly from_decimals: number; readonly to_decimals: number; readonly price: string; readonly price_decimals: number; readonly market_price: string; readonly side: "buy" | "sell"; readonly fees: Fees; readonly status: "pending" | "expired" | "executed"; readonly trade_id?: string | undefined; readonly expires_at: string; readonly created_at: string }
+export type Quote = { readonly id: string; readonly customer_id: string; readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC"; readonly from_amount: string; readonly to_amount: string; readonly from_decimals: number; readonly to_decimals: number; readonly price: string; readonly price_decimals: number; readonly market_price: string; readonly side: "buy" | "sell"; readonly fees: Fees; readonly status: "pending" | "expired" | "executed"; readonly trade_id?: string | undefined; readonly metadata?: { readonly [name: string]: string } | undefined; readonly expires_at: string; readonly created_at: string }
 
 export type Request = { readonly id: string; readonly key_id: string; readonly method: string; readonly route?: string | undefined; readonly status: number; readonly error_code?: string | undefined; readonly duration_ms: number; readonly address: string; readonly object_id?: string | undefined; readonly created_at: string }
 
@@ -46,7 +44,7 @@ export type ToBankAccount = { readonly type: "bank_account"; readonly ispb: stri
 
 export type ToPixKey = { readonly type: "pix_key"; readonly pix_key: string; readonly document?: string | undefined }
 
-export type Trade = { readonly id: string; readonly quote_id: string; readonly customer_id: string; readonly status: "completed" | "failed"; readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC"; readonly from_amount: string; readonly to_amount: string; readonly from_decimals: number; readonly to_decimals: number; readonly executed_price: string; readonly price_decimals: number; readonly market_price: string; readonly side: "buy" | "sell"; readonly fees: Fees; readonly failure: { readonly code: "treasury_limit"; readonly message: string } | null; readonly created_at: string; readonly completed_at: string }
+export type Trade = { readonly id: string; readonly quote_id: string; readonly customer_id: string; readonly status: "completed" | "failed"; readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC"; readonly from_amount: string; readonly to_amount: string; readonly from_decimals: number; readonly to_decimals: number; readonly executed_price: string; readonly price_decimals: number; readonly market_price: string; readonly side: "buy" | "sell"; readonly fees: Fees; readonly failure: { readonly code: "treasury_limit"; readonly message: string } | null; readonly metadata?: { readonly [name: string]: string } | undefined; readonly created_at: string; readonly completed_at: string }
 
 export type Usage = { readonly minute: { readonly limit: number; readonly used: number; readonly remaining: number; readonly resets_at: string }; readonly day: { readonly limit: number; readonly used: number; readonly remaining: number; readonly resets_at: string }; readonly endpoints: readonly ({ readonly endpoint: string; readonly limit: number; readonly used: number; readonly remaining: number; readonly resets_at: string })[]; readonly lookups: { readonly limit: number; readonly used: number; readonly remaining: number; readonly resets_at: string } }
 
@@ -240,6 +238,48 @@ export type Calls = {
     body: undefined
     reply: ListTotals
   }
+  'console.notifications.list': {
+    params: undefined
+    query: undefined
+    body: undefined
+    reply: { readonly data: readonly ({ readonly id: string; readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly place: "" | "production" | "sandbox"; readonly topic: string; readonly count: number; readonly samples: readonly ({ readonly id: string; readonly note?: string | undefined })[]; readonly last_at: string; readonly read: boolean; readonly path: string })[]; readonly unread: number }
+  }
+  'console.notifications.count': {
+    params: undefined
+    query: undefined
+    body: undefined
+    reply: { readonly unread: number }
+  }
+  'console.notifications.read': {
+    params: undefined
+    query: undefined
+    body: { readonly seen: readonly ({ readonly id: string; readonly count: number })[] }
+    reply: { readonly unread: number }
+  }
+  'console.notifications.settings': {
+    params: undefined
+    query: undefined
+    body: undefined
+    reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
+  }
+  'console.notifications.change': {
+    params: undefined
+    query: undefined
+    body: { readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean }
+    reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
+  }
+  'console.notifications.ask': {
+    params: undefined
+    query: undefined
+    body: undefined
+    reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
+  }
+  'console.notifications.confirm': {
+    params: undefined
+    query: undefined
+    body: { readonly token: string }
+    reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
+  }
   'console.overview.get': {
     params: { readonly environment: "production" | "sandbox" }
     query: { readonly period?: "24h" | "7d" | "30d" | "90d" | undefined }
@@ -269,6 +309,12 @@ export type Calls = {
     query: undefined
     body: undefined
     reply: { readonly payout: PixPayout; readonly send_id: string; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
+  }
+  'console.payouts.receipt': {
+    params: { readonly environment: "production" | "sandbox"; readonly payout_id: string }
+    query: { readonly lang?: "pt" | "en" | undefined }
+    body: undefined
+    reply: string
   }
   'console.payouts.redeliver': {
     params: { readonly environment: "production" | "sandbox"; readonly payout_id: string }
@@ -311,6 +357,12 @@ export type Calls = {
     query: undefined
     body: undefined
     reply: { readonly transfer: OnchainTransfer; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
+  }
+  'console.transfers.receipt': {
+    params: { readonly environment: "production" | "sandbox"; readonly transfer_id: string }
+    query: { readonly lang?: "pt" | "en" | undefined }
+    body: undefined
+    reply: string
   }
   'console.transfers.redeliver': {
     params: { readonly environment: "production" | "sandbox"; readonly transfer_id: string }
@@ -651,19 +703,19 @@ export type Calls = {
   'console.playground.payout': {
     params: { readonly environment: "production" | "sandbox" }
     query: undefined
-    body: { readonly customer_id: string; readonly amount: string; readonly counterparty: ToPixKey | ToBankAccount; readonly description?: string | undefined; readonly idempotency_key: string }
+    body: { readonly customer_id: string; readonly amount: string; readonly counterparty: ToPixKey | ToBankAccount; readonly description?: string | undefined; readonly idempotency_key: string; readonly metadata?: { readonly [name: string]: string } | undefined }
     reply: Exchange
   }
   'console.playground.transfer': {
     params: { readonly environment: "production" | "sandbox" }
     query: undefined
-    body: { readonly customer_id: string; readonly asset: "USDT" | "BTC"; readonly network: string; readonly amount: string; readonly destination_address: string; readonly idempotency_key: string }
+    body: { readonly customer_id: string; readonly asset: "USDT" | "BTC"; readonly network: string; readonly amount: string; readonly destination_address: string; readonly idempotency_key: string; readonly metadata?: { readonly [name: string]: string } | undefined }
     reply: Exchange
   }
   'console.playground.quote': {
     params: { readonly environment: "production" | "sandbox" }
     query: undefined
-    body: { readonly customer_id: string; readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC"; readonly amount: string; readonly amount_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly amount_type?: "gross" | "net" | undefined; readonly partner_fee_bps?: number | undefined }
+    body: { readonly customer_id: string; readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC"; readonly amount: string; readonly amount_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly amount_type?: "gross" | "net" | undefined; readonly partner_fee_bps?: number | undefined; readonly metadata?: { readonly [name: string]: string } | undefined }
     reply: Exchange
   }
   'console.playground.execute': {
@@ -718,7 +770,7 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox" }
     query: undefined
     body: undefined
-    reply: { readonly rails: readonly ({ readonly rail: string; readonly simulated: boolean; readonly configured: boolean; readonly message: string | null; readonly pending: number; readonly processing: number; readonly oldest_seconds: number; readonly exceptions: number })[]; readonly prices: readonly ({ readonly pair: string; readonly price: string; readonly at: string; readonly source: string; readonly fresh: boolean })[]; readonly price_max_age_ms: number; readonly queues: { readonly events_fresh: number; readonly events_oldest_seconds: number; readonly webhooks_pending: number; readonly webhooks_oldest_due_seconds: number; readonly trades_oldest_unfolded_seconds: number }; readonly audit: { readonly last_finished_at: string | null; readonly age_seconds: number | null; readonly findings: number; readonly stage: string | null }; readonly node: { readonly role: string; readonly version: string; readonly up_seconds: number; readonly connections: number; readonly waiting: number } }
+    reply: { readonly rails: readonly ({ readonly rail: string; readonly simulated: boolean; readonly configured: boolean; readonly message: string | null; readonly pending: number; readonly processing: number; readonly oldest_seconds: number; readonly exceptions: number })[]; readonly prices: readonly ({ readonly pair: string; readonly price: string; readonly at: string; readonly source: string; readonly fresh: boolean })[]; readonly price_max_age_ms: number; readonly queues: { readonly events_fresh: number; readonly events_oldest_seconds: number; readonly webhooks_pending: number; readonly webhooks_oldest_due_seconds: number; readonly trades_oldest_unfolded_seconds: number }; readonly audit: { readonly last_finished_at: string | null; readonly age_seconds: number | null; readonly findings: number; readonly stage: string | null }; readonly mail: { readonly configured: boolean; readonly sent_at: string | null; readonly failed_at: string | null; readonly error: string | null; readonly waiting: number; readonly oldest_waiting_seconds: number; readonly given_up: number }; readonly node: { readonly role: string; readonly version: string; readonly up_seconds: number; readonly connections: number; readonly waiting: number } }
   }
   'console.operator.partners.list': {
     params: { readonly environment: "production" | "sandbox" }
@@ -736,7 +788,7 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox"; readonly partner_id: string }
     query: undefined
     body: undefined
-    reply: { readonly partner: { readonly id: string; readonly name: string; readonly tier: "standard" | "growth" | "enterprise"; readonly pix_fee: number; readonly service_fee_bps: number; readonly partner_fee_share_pct: number; readonly third_party_payouts: boolean; readonly per_minute: number | null; readonly per_day: number | null; readonly endpoint_per_minute: number | null; readonly lookup_per_minute: number | null; readonly created_at: string }; readonly usual_limits: { readonly per_minute: number; readonly per_day: number; readonly lookup_per_minute: number }; readonly endpoint_limits: readonly ({ readonly endpoint: string; readonly per_minute: number })[]; readonly money_limits: { readonly payout_order: string | null; readonly payout_day: string | null; readonly payout_night: string | null; readonly transfer_order_usdt: string | null; readonly transfer_order_btc: string | null; readonly transfer_day_usdt: string | null; readonly transfer_day_btc: string | null }; readonly people: readonly ({ readonly id: string; readonly email: string; readonly name: string; readonly role: "owner" | "developer" | "finance" | "viewer" | "admin" | "resolver" | "reader"; readonly second_factor: boolean })[]; readonly keys: readonly (ApiKey)[]; readonly balances: readonly ({ readonly asset: "BRL" | "USDT" | "BTC"; readonly available: string; readonly in_transit: string; readonly customers: string })[]; readonly fees: readonly ({ readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string })[] }
+    reply: { readonly partner: { readonly id: string; readonly name: string; readonly tier: "standard" | "growth" | "enterprise"; readonly pix_fee: number; readonly service_fee_bps: number; readonly partner_fee_share_pct: number; readonly third_party_payouts: boolean; readonly per_minute: number | null; readonly per_day: number | null; readonly endpoint_per_minute: number | null; readonly lookup_per_minute: number | null; readonly created_at: string }; readonly usual_limits: { readonly per_minute: number; readonly per_day: number; readonly lookup_per_minute: number }; readonly endpoint_limits: readonly ({ readonly endpoint: string; readonly per_minute: number })[]; readonly money_limits: { readonly payout_order: string | null; readonly payout_day: string | null; readonly payout_night: string | null; readonly transfer_order_usdt: string | null; readonly transfer_order_btc: string | null; readonly transfer_day_usdt: string | null; readonly transfer_day_btc: string | null }; readonly people: readonly ({ readonly id: string; readonly email: string; readonly name: string; readonly role: "owner" | "developer" | "finance" | "viewer" | "admin" | "resolver" | "reader"; readonly second_factor: boolean })[]; readonly keys: readonly ({ readonly id: string; readonly partner_id: string; readonly environment: "production" | "sandbox"; readonly name: string; readonly last_four: string; readonly scopes: readonly ("read" | "customers" | "payouts" | "transfers" | "quotes" | "webhooks")[]; readonly ip_allowlist: readonly (string)[]; readonly expires_at: string | null; readonly revoked_at: string | null; readonly created_at: string; readonly last_used_at: string | null; readonly last_used_address: string | null; readonly state: "active" | "rotating" | "expired" | "revoked" })[]; readonly balances: readonly ({ readonly asset: "BRL" | "USDT" | "BTC"; readonly available: string; readonly in_transit: string; readonly customers: string })[]; readonly fees: readonly ({ readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string })[] }
   }
   'console.operator.partners.change': {
     params: { readonly environment: "production" | "sandbox"; readonly partner_id: string }
@@ -940,11 +992,19 @@ export const routes = {
   'console.acts.list': 'GET /console/api/audit',
   'console.acts.csv': 'GET /console/api/audit.csv',
   'console.acts.totals': 'GET /console/api/audit/totals',
+  'console.notifications.list': 'GET /console/api/me/notifications',
+  'console.notifications.count': 'GET /console/api/me/notifications/unread',
+  'console.notifications.read': 'POST /console/api/me/notifications/read',
+  'console.notifications.settings': 'GET /console/api/me/notification-settings',
+  'console.notifications.change': 'PATCH /console/api/me/notification-settings',
+  'console.notifications.ask': 'POST /console/api/me/mail',
+  'console.notifications.confirm': 'POST /console/api/me/mail/confirm',
   'console.overview.get': 'GET /console/api/{environment}/overview',
   'console.payouts.list': 'GET /console/api/{environment}/payouts',
   'console.payouts.csv': 'GET /console/api/{environment}/payouts.csv',
   'console.payouts.totals': 'GET /console/api/{environment}/payouts/totals',
   'console.payouts.get': 'GET /console/api/{environment}/payouts/{payout_id}',
+  'console.payouts.receipt': 'GET /console/api/{environment}/payouts/{payout_id}/receipt',
   'console.payouts.redeliver': 'POST /console/api/{environment}/payouts/{payout_id}/redeliver',
   'console.payouts.complete': 'POST /console/api/{environment}/payouts/{payout_id}/complete',
   'console.payouts.fail': 'POST /console/api/{environment}/payouts/{payout_id}/fail',
@@ -952,6 +1012,7 @@ export const routes = {
   'console.transfers.csv': 'GET /console/api/{environment}/transfers.csv',
   'console.transfers.totals': 'GET /console/api/{environment}/transfers/totals',
   'console.transfers.get': 'GET /console/api/{environment}/transfers/{transfer_id}',
+  'console.transfers.receipt': 'GET /console/api/{environment}/transfers/{transfer_id}/receipt',
   'console.transfers.redeliver': 'POST /console/api/{environment}/transfers/{transfer_id}/redeliver',
   'console.transfers.confirm': 'POST /console/api/{environment}/transfers/{transfer_id}/confirm',
   'console.transfers.fail': 'POST /console/api/{environment}/transfers/{transfer_id}/fail',

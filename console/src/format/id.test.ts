@@ -5,6 +5,7 @@ test('an id keeps its prefix, four characters and the last five', () => {
   expect(shortId('po_01m7e0svhcehj34h3txt8xzbnr')).toBe('po_01m7…xzbnr')
   expect(shortId('E1823612020261115125141k3Qz81mXw0a')).toBe('E182…mXw0a')
   expect(shortId('key_short')).toBe('key_short')
+  expect(shortId('financeiro@carla.example')).toBe('financeiro@carla.example')
 })
 
 test('a chain address keeps the first eight and the last six', () => {

@@ -1,5 +1,6 @@
-/** `po_01m7…xzbnr`: prefix, first four, last five. A short id stays whole. */
+/** `po_01m7…xzbnr`: prefix, first four, last five. A short id and an e-mail address stay whole. */
 export function shortId(id: string): string {
+  if (id.includes('@')) return id
   const [, prefix = '', rest = id] = /^([a-z]+_)?(.*)$/s.exec(id) ?? []
   return rest.length <= 11 ? id : `${prefix}${rest.slice(0, 4)}…${rest.slice(-5)}`
 }

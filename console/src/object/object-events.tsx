@@ -98,7 +98,9 @@ function Answer({ delivery }: { readonly delivery: Delivery }) {
   const said = answer_status === null ? (error ?? '') : `${answer_status}`
   return (
     <>
-      {attempts > 1 ? object.on_attempt(said, attempts) : said}{' '}
+      <span className={answer_status !== null && answer_status < 300 ? undefined : 'bad'}>
+        {attempts > 1 ? object.on_attempt(said, attempts) : said}
+      </span>{' '}
       {duration_ms !== null && <span className="faint">{durationText(duration_ms, language)}</span>}
     </>
   )

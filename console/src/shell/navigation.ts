@@ -8,7 +8,7 @@ type Word = {
 export type NavEntry = {
   readonly word: Word
   readonly icon: IconName
-  /** The path after `/{environment}` or `/operator/{environment}`; a leading slash means that it belongs to no environment. */
+  /** The path after `/{environment}` or `/operator/{environment}`. */
   readonly to: string
   /** Further path prefixes for which this entry is current. */
   readonly also?: readonly string[]
@@ -43,8 +43,8 @@ export const partnerParts: readonly NavGroup[] = [
   {
     word: 'account',
     places: [
-      { word: 'team', icon: 'team', to: '/team' },
-      { word: 'terms', icon: 'account', to: '/account' },
+      { word: 'team', icon: 'team', to: 'team' },
+      { word: 'terms', icon: 'account', to: 'account' },
     ],
   },
 ]
@@ -90,8 +90,7 @@ export const operatorTabs: readonly NavEntry[] = [
   { word: 'proof_short', icon: 'proof', to: 'proof' },
 ]
 
-export const pageAddress = (base: string, { to }: NavEntry): string =>
-  to.startsWith('/') ? to : to === '' ? base : `${base}/${to}`
+export const pageAddress = (base: string, { to }: NavEntry): string => (to === '' ? base : `${base}/${to}`)
 
 /** Whether the path is this entry or below it. */
 export function isAt(path: string, base: string, place: NavEntry): boolean {

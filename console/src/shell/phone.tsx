@@ -6,6 +6,7 @@ import { useText } from '../text/text.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon, Mark } from '../ui/icons.tsx'
 import { usePageTitle } from '../ui/page.tsx'
+import { Bell } from './bell.tsx'
 import { isAt, pageAddress } from './navigation.ts'
 import { PersonMenu } from './person-menu.tsx'
 import { EnvironmentSwitch, Pages } from './side-bar.tsx'
@@ -27,6 +28,7 @@ export function PhoneBar({ frame, onSearch }: { readonly frame: Frame; readonly 
         <button type="button" className="bar-button" aria-label={shell.search.open} onClick={onSearch}>
           <Icon name="search" />
         </button>
+        <Bell />
         <PersonMenu
           className="bar-button"
           name={shell.me}

@@ -26,7 +26,7 @@ export function Shell() {
       </a>
       <SideBar frame={frame} />
       <div className="main">
-        {frame.within === 'sandbox' && <div className="sleepers" aria-hidden="true" />}
+        {frame.environment === 'sandbox' && <div className="sleepers" aria-hidden="true" />}
         <PhoneBar frame={frame} onSearch={onSearch} />
         <TopBar frame={frame} onSearch={onSearch} />
         <main id="page" ref={sheet} className="sheet" tabIndex={-1}>

@@ -6,6 +6,7 @@ import { minuteTime } from '../format/time.ts'
 import { useLanguage, useText } from '../text/text.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { Bell } from './bell.tsx'
 import { keepTheme, keptTheme, type Theme } from './theme.ts'
 import type { Frame } from './use-frame.ts'
 
@@ -19,10 +20,11 @@ export function TopBar({ frame, onSearch }: { readonly frame: Frame; readonly on
         <kbd className="kbd">/</kbd>
       </button>
       <span className="push" />
-      {frame.within === 'sandbox' && (
+      {frame.environment === 'sandbox' && (
         <span className="small warn med sandbox-note">{shell.sandbox_note}</span>
       )}
       <LiveDot />
+      <Bell />
       <LanguageSwitch />
       <ThemeSwitch />
     </div>

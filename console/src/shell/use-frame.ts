@@ -15,8 +15,6 @@ export type Frame = {
   readonly path: string
   readonly base: string
   readonly environment: Environment
-  /** The environment of the page; undefined for pages about people and terms. */
-  readonly within: Environment | undefined
   readonly operator: boolean
   readonly parts: readonly NavGroup[]
   readonly tabs: readonly NavEntry[]
@@ -33,7 +31,6 @@ export function useFrame(): Frame {
     path,
     base,
     environment,
-    within: path === base || path.startsWith(`${base}/`) ? environment : undefined,
     operator,
     parts: parts.map((part) => ({
       ...part,
@@ -58,6 +55,7 @@ export function inOtherEnvironment({ path, base, operator }: Frame, environment:
   if (!path.startsWith(base)) return other
   const words = path.slice(base.length).split('/').filter(Boolean)
   if (words[0] === 'playground') return other
-  const list = words[0] === 'developers' ? words.slice(0, 2) : words.slice(0, 1)
+  // Pages of one object are the last word of their path.
+  const list = words.slice(0, words[0] === 'developers' || words[0] === 'team' ? 2 : 1)
   return [other, ...list].join('/')
 }

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { errors, reasons } from '../../../src/core/errors.ts'
+import { consoleEndpoints } from '../../../src/doors/console-api/endpoints.ts'
 import { ui as en } from './en/ui.ts'
 import { errorText } from './error-text.ts'
 import { ui as pt } from './pt-BR/ui.ts'
@@ -8,6 +10,7 @@ const refused = (code: string, param?: string, status = 400) => ({
   param,
   status,
   message: 'as the API says',
+  details: {},
 })
 
 test('an error about a field does not use the API’s parameter names', () => {
@@ -27,4 +30,19 @@ test('an unknown error is shown with the API’s message', () => {
 
 test('both languages know the same fields', () => {
   expect(Object.keys(pt.fields)).toEqual(Object.keys(en.fields))
+})
+
+test('every error of the console’s calls has a Portuguese text', () => {
+  const codes = new Set<string>(consoleEndpoints.flatMap((endpoint) => endpoint.errors ?? []))
+  expect(codes.size).toBeGreaterThan(15)
+  // A 404 has one text for every noun.
+  const isMissing = (code: string) => errors[code as keyof typeof errors].status === 404
+  expect([...codes].filter((code) => !isMissing(code) && !(code in pt.errors))).toEqual([])
+})
+
+test('every reason of a refusal has a Portuguese text', () => {
+  expect(Object.keys(pt.reasons)).toEqual([...reasons])
+  const never_signed = { ...refused('not_possible', undefined, 409), details: { reason: 'never_signed' } }
+  expect(errorText(pt, never_signed)).toBe(pt.reasons.never_signed)
+  expect(errorText(en, never_signed)).toBe('as the API says')
 })

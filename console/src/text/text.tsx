@@ -1,10 +1,14 @@
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react'
 import type { Language } from '../format/amount.ts'
 import { isServed, reloadOnce } from '../reload.ts'
-import { en, type Texts } from './en/en.ts'
+import type { Texts } from './en/en.ts'
+import { firstTexts as english } from './en/first-texts.ts'
+
+/** The texts of the operator's pages, once they are needed. Until then English lacks them, and no other page uses them. */
+let operators: Pick<Texts, 'operator'> | undefined
 
 const loaders: Readonly<Record<Language, () => Promise<Texts>>> = {
-  en: async () => en,
+  en: async () => ({ ...english, ...operators }) as Texts,
   'pt-BR': async () => (await import('./pt-BR/pt-BR.ts')).ptBR,
 }
 
@@ -22,7 +26,7 @@ export async function firstTexts(): Promise<Pick<Spoken, 'language' | 'texts'>> 
   const language = firstLanguage()
   return loaders[language]().then(
     (texts) => ({ language, texts }),
-    () => ({ language: 'en', texts: en }),
+    async () => ({ language: 'en', texts: await loaders.en() }),
   )
 }
 
@@ -32,7 +36,17 @@ type Spoken = {
   readonly speak: (language: Language) => void
 }
 
-const TextContext = createContext<Spoken>({ language: 'en', texts: en, speak: () => {} })
+const TextContext = createContext<Spoken>({ language: 'en', texts: english as Texts, speak: () => {} })
+
+/** Shows the texts anew, in the language of now. */
+let refresh: () => Promise<void> = async () => {}
+
+/** Loads the texts of the operator's pages, before the first of these pages is shown. */
+export async function loadOperatorTexts(): Promise<void> {
+  if (operators !== undefined) return
+  operators = await import('./en/operator.ts')
+  await refresh()
+}
 
 type ProviderProps = Pick<Spoken, 'language' | 'texts'> & { readonly children: ReactNode }
 
@@ -47,6 +61,7 @@ export function TextProvider({ language, texts, children }: ProviderProps) {
 
   useEffect(() => {
     document.documentElement.lang = spoken.language
+    refresh = async () => setSpoken({ language: spoken.language, texts: await loaders[spoken.language]() })
   }, [spoken.language])
 
   const value = useMemo(

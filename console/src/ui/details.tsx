@@ -20,3 +20,17 @@ export function Details({
     </dl>
   )
 }
+
+/** The partner's own texts of a customer or an order, a row each. */
+export const metadataRows = (metadata: Readonly<Record<string, string>> = {}) =>
+  Object.entries(metadata).map(
+    ([name, value]) =>
+      [
+        <span key="name" className="mono">
+          {name}
+        </span>,
+        <span key="value" className="wrap-any">
+          {value}
+        </span>,
+      ] as const,
+  )

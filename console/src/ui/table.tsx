@@ -1,5 +1,13 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { ApiError } from '../api/errors.ts'
 import { errorText } from '../text/error-text.ts'
 import { useText } from '../text/text.tsx'
@@ -18,10 +26,14 @@ export type Column<Row> = {
   /** Aligns right, for amounts and durations. */
   readonly right?: boolean
   /**
-   * Below 720 px a row is two lines: m1 and a1 above, m2 and a2 below; other columns are hidden. A `named` column gets its own
-   * line with its heading, because its figure alone would be unclear.
+   * Its place when a row is folded into two lines, as on a phone: m1 and a1 above, m2 and a2 below; other columns are hidden. A
+   * `named` column gets its own line with its heading, because its figure alone would be unclear.
    */
   readonly fold?: 'm1' | 'm2' | 'a1' | 'a2' | 'named'
+  /** With a place in the fold: the heading stands before the value there too, because its figure alone would be unclear. */
+  readonly labelled?: boolean
+  /** Columns without a place in the fold are left out where the table is too narrow: the last one first, unless it is `kept` longer. */
+  readonly kept?: boolean
   readonly className?: string
   /** The list is sorted by this column: its heading turns the order around. */
   readonly sorts?: boolean
@@ -59,6 +71,7 @@ export function Table<Row>(props: Props<Row>) {
   const table = useRef<HTMLTableElement>(null)
   const { rows, waiting, show } = useCalmRows(props.rows, keyOf, slide)
   const fresh = useFresh(rows, keyOf, slide)
+  const { gone, fold } = useFit(table, columns, rows)
   const { copied, copy } = useCopy()
   useListKeys(table, { ...props, rows }, copy)
   useRowOfBefore(table, props.keys === true && rows !== undefined)
@@ -76,7 +89,16 @@ export function Table<Row>(props: Props<Row>) {
   if (rows !== undefined && rows.length === 0) return empty ?? null
 
   const loading = rows === undefined
-  const names = ['t', look === 'bleed' ? 'bleed' : '', 'fold', snug ? 'snug' : '', loading ? 'bones' : '']
+  const last = columns.findLast(({ key }) => !gone.has(key))?.key
+  const place = (column: Column<Row>) =>
+    gone.has(column.key) ? 'gone' : column.key === last && gone.size > 0 ? 'end' : ''
+  const names = [
+    't',
+    look === 'bleed' ? 'bleed' : '',
+    fold ? 'fold' : '',
+    snug ? 'snug' : '',
+    loading ? 'bones' : '',
+  ]
   return (
     <>
       {query?.isError && (
@@ -104,70 +126,154 @@ export function Table<Row>(props: Props<Row>) {
           <CopiedNote copied={copied} />
         </div>
       )}
-      <table
-        ref={table}
-        className={names.filter((name) => name !== '').join(' ')}
-        aria-label={props.label}
-        aria-busy={loading || query?.isPlaceholderData || undefined}
-      >
-        <thead>
-          <tr>
-            {columns.map((column) =>
-              column.sorts ? (
-                <SortHead key={column.key} column={column} />
-              ) : (
-                <th key={column.key} scope="col" className={column.right ? 'r' : undefined}>
-                  {column.head}
-                </th>
-              ),
+      <div className="t-place">
+        <table
+          ref={table}
+          className={join(...names)}
+          aria-label={props.label}
+          aria-busy={loading || query?.isPlaceholderData || undefined}
+        >
+          <thead>
+            <tr>
+              {columns.map((column) => {
+                const name = join(column.right ? 'r' : '', place(column))
+                return column.sorts ? (
+                  <SortHead key={column.key} className={name}>
+                    {column.head}
+                  </SortHead>
+                ) : (
+                  <th key={column.key} scope="col" className={name}>
+                    {column.head}
+                  </th>
+                )
+              })}
+            </tr>
+          </thead>
+          <tbody className={query?.isPlaceholderData ? 'stale' : undefined}>
+            {loading ? (
+              <Bones columns={columns} place={place} />
+            ) : (
+              rows.map((row) => (
+                <TableRow
+                  key={keyOf(row)}
+                  row={row}
+                  columns={columns}
+                  place={place}
+                  on={props.open !== undefined && keyOf(row) === props.open}
+                  fresh={fresh.has(keyOf(row))}
+                />
+              ))
             )}
-          </tr>
-        </thead>
-        <tbody className={query?.isPlaceholderData ? 'stale' : undefined}>
-          {loading ? (
-            <Bones columns={columns} />
-          ) : (
-            rows.map((row) => (
-              <TableRow
-                key={keyOf(row)}
-                row={row}
-                columns={columns}
-                on={props.open !== undefined && keyOf(row) === props.open}
-                fresh={fresh.has(keyOf(row))}
-              />
-            ))
-          )}
-        </tbody>
-        {foot !== undefined && !loading && <tfoot>{foot}</tfoot>}
-      </table>
+          </tbody>
+          {foot !== undefined && !loading && <tfoot>{foot}</tfoot>}
+        </table>
+      </div>
     </>
   )
 }
 
+type SortHeadProps = { readonly className: string | undefined; readonly children: ReactNode }
+
 /** A heading that turns the order of the list around; the order is in the query string. */
-function SortHead<Row>({ column }: { readonly column: Column<Row> }) {
+function SortHead({ className, children }: SortHeadProps) {
   const { lists } = useText()
   const { query, set } = useQueryString()
   const oldest = query.order === OLDEST
   return (
-    <th
-      scope="col"
-      className={column.right ? 'r' : undefined}
-      aria-sort={oldest ? 'ascending' : 'descending'}
-    >
+    <th scope="col" className={className} aria-sort={oldest ? 'ascending' : 'descending'}>
       <button
         type="button"
         className="sorts"
         title={oldest ? lists.order.oldest : lists.order.newest}
         onClick={() => set({ order: oldest ? undefined : OLDEST, ...FIRST_PAGE })}
       >
-        {column.head}{' '}
+        {children}{' '}
         <span className="sort" aria-hidden="true">
           {oldest ? '↑' : '↓'}
         </span>
       </button>
     </th>
   )
+}
+
+/** Which columns are left out, and whether rows are folded into two lines. */
+type Fit = { readonly gone: ReadonlySet<string>; readonly fold: boolean }
+
+const whole: Fit = { gone: new Set(), fold: false }
+
+/** The width below which every list is folded. */
+const PHONE = '(max-width: 720px)'
+
+/** Measures the columns and leaves out as many as do not fit the place of the table; a table that still does not fit is folded. */
+function useFit<Row>(
+  table: { readonly current: HTMLTableElement | null },
+  columns: readonly Column<Row>[],
+  rows: readonly Row[] | undefined,
+): Fit {
+  const [fit, setFit] = useState(whole)
+  const latest = useRef(columns)
+  latest.current = columns
+  const shape = columns.map(({ key }) => key).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows and columns have other widths
+  useLayoutEffect(() => {
+    const own = table.current
+    const place = own?.parentElement
+    if (!own || !place) return
+    const look = () => {
+      const next = fitOf(own, latest.current)
+      setFit((now) => (isSame(now, next) ? now : next))
+    }
+    look()
+    const resizes = new ResizeObserver(look)
+    resizes.observe(place)
+    let left = false
+    void document.fonts.ready.then(() => left || look())
+    return () => {
+      left = true
+      resizes.disconnect()
+    }
+  }, [table, rows, shape])
+  // The cells of the foot span columns, some of which may be left out.
+  useLayoutEffect(() => {
+    for (const row of table.current?.tFoot?.rows ?? []) spanKept(row, latest.current, fit.gone)
+  })
+  return fit
+}
+
+const isSame = (one: Fit, other: Fit) =>
+  one.fold === other.fold && [...one.gone].join() === [...other.gone].join()
+
+function fitOf<Row>(table: HTMLTableElement, columns: readonly Column<Row>[]): Fit {
+  if (window.matchMedia(PHONE).matches) return { gone: whole.gone, fold: true }
+  const room = table.parentElement!.clientWidth
+  const names = table.className
+  table.className = `${names.replace(/\bfold\b/, '')} measure`
+  const widths = [...table.tHead!.rows[0]!.cells].map((cell) => cell.getBoundingClientRect().width)
+  table.className = names
+  const gone = new Set<string>()
+  const needs = () => columns.reduce((sum, { key }, i) => (gone.has(key) ? sum : sum + (widths[i] ?? 0)), 0)
+  const droppable = columns.filter(({ fold }) => fold === undefined)
+  const order = [...droppable.filter(({ kept }) => kept), ...droppable.filter(({ kept }) => !kept)]
+  while (needs() + (gone.size > 0 ? EDGE_PX : 0) > room) {
+    const next = order.pop()
+    if (next === undefined) return { gone: whole.gone, fold: true }
+    gone.add(next.key)
+  }
+  return { gone, fold: false }
+}
+
+/** The last column that is left gets the padding of the edge. */
+const EDGE_PX = 24
+
+function spanKept<Row>(row: HTMLTableRowElement, columns: readonly Column<Row>[], gone: Fit['gone']) {
+  let at = 0
+  for (const cell of row.cells) {
+    const span = Number((cell.dataset.span ??= String(cell.colSpan)))
+    const left = columns.slice(at, at + span).filter(({ key }) => !gone.has(key)).length
+    cell.hidden = left === 0
+    cell.colSpan = Math.max(1, left)
+    at += span
+  }
 }
 
 /** A 400 means a malformed URL: all parameters of a list come from the URL. */
@@ -204,25 +310,30 @@ function WrongAddress({ error }: { readonly error: ApiError }) {
   )
 }
 
-const classOf = <Row,>({ right, fold, className }: Column<Row>) =>
-  [right ? 'r' : '', fold ?? '', className ?? ''].filter((name) => name !== '').join(' ') || undefined
+const join = (...names: readonly string[]): string | undefined =>
+  names.filter((name) => name !== '').join(' ') || undefined
+
+type Place<Row> = (column: Column<Row>) => string
+
+const classOf = <Row,>(column: Column<Row>, place: Place<Row>) =>
+  join(column.right ? 'r' : '', column.fold ?? '', column.className ?? '', place(column))
 
 type RowProps<Row> = {
   readonly row: Row
   readonly columns: readonly Column<Row>[]
+  readonly place: Place<Row>
   readonly on: boolean
   readonly fresh: boolean
 }
 
-function TableRow<Row>({ row, columns, on, fresh }: RowProps<Row>) {
-  const names = [on ? 'on' : '', fresh ? 'new' : ''].filter((name) => name !== '').join(' ')
+function TableRow<Row>({ row, columns, place, on, fresh }: RowProps<Row>) {
   return (
-    <tr className={names || undefined} onClick={openByRow} tabIndex={-1}>
+    <tr className={join(on ? 'on' : '', fresh ? 'new' : '')} onClick={openByRow} tabIndex={-1}>
       {columns.map((column) => (
         <td
           key={column.key}
-          className={classOf(column)}
-          data-head={column.fold === 'named' ? column.head : undefined}
+          className={classOf(column, place)}
+          data-head={column.fold === 'named' || column.labelled ? column.head : undefined}
         >
           {column.cell(row)}
         </td>
@@ -241,13 +352,13 @@ function openByRow(event: MouseEvent<HTMLTableRowElement>) {
   else link?.click()
 }
 
-function Bones<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
+function Bones<Row>({ columns, place }: Pick<RowProps<Row>, 'columns' | 'place'>) {
   const { ui } = useText()
   return Array.from({ length: BONES }, (_, i) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: bars have no identity
     <tr key={i}>
       {columns.map((column, at) => (
-        <td key={column.key} className={classOf(column)}>
+        <td key={column.key} className={classOf(column, place)}>
           <span className="bone" />
           {i === 0 && at === 0 && <span className="vh">{ui.loading}</span>}
         </td>

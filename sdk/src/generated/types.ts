@@ -117,12 +117,39 @@ export type PixPayout = {
     rail_code?: string
   } | null
   idempotency_key: string
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** ISO 8601, UTC, milliseconds */
   created_at: string
   /** When it was paid */
   completed_at?: string
   /** When it failed, and the money was given back */
   failed_at?: string
+}
+
+export type PixPayoutDryRun = {
+  dry_run: true
+  /** BRL, USDT or BTC */
+  asset: Open<'BRL' | 'USDT' | 'BTC'>
+  /** Decimals of asset */
+  decimals: number
+  /** Whole number of the smallest unit */
+  fee: string
+  /** Whole number of the smallest unit */
+  balance_after: string
+  counterparty?: {
+    name: string
+    /** Masked */
+    document: string
+    /** Normalised; null for a bank account */
+    pix_key: string | null
+    ispb?: string
+    branch?: string
+    account_number?: string
+    account_type?: string
+  }
+  /** This very request was made before: it would get that answer, and nothing would move */
+  would_replay: boolean
 }
 
 export type PixKey = {
@@ -166,12 +193,28 @@ export type OnchainTransfer = {
     rail_code?: string
   } | null
   idempotency_key: string
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** ISO 8601, UTC, milliseconds */
   created_at: string
   /** When it was confirmed */
   completed_at?: string
   /** When it failed, and the money was given back */
   failed_at?: string
+}
+
+export type OnchainTransferDryRun = {
+  dry_run: true
+  /** BRL, USDT or BTC */
+  asset: Open<'BRL' | 'USDT' | 'BTC'>
+  /** Decimals of asset */
+  decimals: number
+  /** Whole number of the smallest unit */
+  fee: string
+  /** Whole number of the smallest unit */
+  balance_after: string
+  /** This very request was made before: it would get that answer, and nothing would move */
+  would_replay: boolean
 }
 
 export type NetworkFee = {
@@ -226,6 +269,8 @@ export type Quote = {
   status: Open<'pending' | 'expired' | 'executed'>
   /** The trade it became, once it was executed */
   trade_id?: string
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** 30 seconds after created_at */
   expires_at: string
   /** ISO 8601, UTC, milliseconds */
@@ -265,10 +310,31 @@ export type Trade = {
     code: Open<'treasury_limit'>
     message: string
   } | null
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
   /** ISO 8601, UTC, milliseconds */
   created_at: string
   /** ISO 8601, UTC, milliseconds */
   completed_at: string
+}
+
+export type TradeDryRun = {
+  dry_run: true
+  /** BRL, USDT or BTC */
+  asset: Open<'BRL' | 'USDT' | 'BTC'>
+  /** Decimals of asset */
+  decimals: number
+  /** Whole number of the smallest unit */
+  fee: string
+  /** Whole number of the smallest unit */
+  balance_after: string
+  /** Present when the trade would be, or was, made as `failed`: nothing would move */
+  would_fail?: {
+    code: string
+    message: string
+  }
+  /** This very request was made before: it would get that answer, and nothing would move */
+  would_replay: boolean
 }
 
 export type Price = {
@@ -618,31 +684,8 @@ export type PixPayoutsCreateParams = {
   description?: string | undefined
   /** Yours; the same key with the same body is one operation, for 24 hours */
   idempotency_key: string
-}
-
-export type PixPayoutsDryRunResult = {
-  dry_run: true
-  /** BRL, USDT or BTC */
-  asset: Open<'BRL' | 'USDT' | 'BTC'>
-  /** Decimals of asset */
-  decimals: number
-  /** Whole number of the smallest unit */
-  fee: string
-  /** Whole number of the smallest unit */
-  balance_after: string
-  counterparty?: {
-    name: string
-    /** Masked */
-    document: string
-    /** Normalised; null for a bank account */
-    pix_key: string | null
-    ispb?: string
-    branch?: string
-    account_number?: string
-    account_type?: string
-  }
-  /** This very request was made before: it would get that answer, and nothing would move */
-  would_replay: boolean
+  /** Up to 20 texts of your own */
+  metadata?: Record<string, string> | undefined
 }
 
 export type PixPayoutsListParams = {
@@ -669,6 +712,11 @@ export type PixKeysGetParams = {
   customer_id?: string | undefined
 }
 
+export type PixPayoutsReceiptParams = {
+  /** The language: pt (Brazilian Portuguese) or en; pt when absent */
+  lang?: 'pt' | 'en' | undefined
+}
+
 export type OnchainTransfersCreateParams = {
   /** Starts with cus_ */
   customer_id: string
@@ -681,20 +729,8 @@ export type OnchainTransfersCreateParams = {
   destination_address: string
   /** Yours; the same key with the same body is one operation, for 24 hours */
   idempotency_key: string
-}
-
-export type OnchainTransfersDryRunResult = {
-  dry_run: true
-  /** BRL, USDT or BTC */
-  asset: Open<'BRL' | 'USDT' | 'BTC'>
-  /** Decimals of asset */
-  decimals: number
-  /** Whole number of the smallest unit */
-  fee: string
-  /** Whole number of the smallest unit */
-  balance_after: string
-  /** This very request was made before: it would get that answer, and nothing would move */
-  would_replay: boolean
+  /** Up to 20 texts of your own */
+  metadata?: Record<string, string> | undefined
 }
 
 export type OnchainTransfersListParams = {
@@ -718,6 +754,11 @@ export type OnchainTransfersListParams = {
   tx_hash?: string | undefined
 }
 
+export type OnchainTransfersReceiptParams = {
+  /** The language: pt (Brazilian Portuguese) or en; pt when absent */
+  lang?: 'pt' | 'en' | undefined
+}
+
 export type QuotesCreateParams = {
   /** Starts with cus_ */
   customer_id: string
@@ -733,6 +774,8 @@ export type QuotesCreateParams = {
   amount_type?: 'gross' | 'net' | undefined
   /** Your own fee, in basis points; at most 1000 unless agreed otherwise */
   partner_fee_bps?: number | undefined
+  /** Up to 20 texts of your own */
+  metadata?: Record<string, string> | undefined
 }
 
 export type QuotesListParams = {
@@ -752,25 +795,6 @@ export type QuotesListParams = {
   to_asset?: 'BRL' | 'USDT' | 'BTC' | undefined
   /** expired once 30 seconds have passed without execution */
   status?: 'pending' | 'expired' | 'executed' | undefined
-}
-
-export type QuotesDryRunResult = {
-  dry_run: true
-  /** BRL, USDT or BTC */
-  asset: Open<'BRL' | 'USDT' | 'BTC'>
-  /** Decimals of asset */
-  decimals: number
-  /** Whole number of the smallest unit */
-  fee: string
-  /** Whole number of the smallest unit */
-  balance_after: string
-  /** Present when the trade would be, or was, made as `failed`: nothing would move */
-  would_fail?: {
-    code: string
-    message: string
-  }
-  /** This very request was made before: it would get that answer, and nothing would move */
-  would_replay: boolean
 }
 
 export type TradesListParams = {
@@ -1068,6 +1092,7 @@ export type ErrorCode =
   | 'quote_expired'
   | 'idempotency_conflict'
   | 'already_final'
+  | 'receipt_not_available'
   | 'webhook_endpoint_disabled'
   | 'too_many_webhook_endpoints'
   | 'customer_exists'
@@ -1118,11 +1143,13 @@ export type Resources = {
       /** Send a Pix payment. `POST /v1/pix/payouts` */
       create(params: PixPayoutsCreateParams, options?: CallOptions): Call<PixPayout>
       /** Send a Pix payment: check only, nothing moves. `POST /v1/pix/payouts?dry_run=true` */
-      dryRun(params: PixPayoutsCreateParams, options?: CallOptions): Call<PixPayoutsDryRunResult>
+      dryRun(params: PixPayoutsCreateParams, options?: CallOptions): Call<PixPayoutDryRun>
       /** List payouts, newest first. `GET /v1/pix/payouts` */
       list(params?: PixPayoutsListParams, options?: CallOptions): Listing<PixPayout>
       /** Read a payout. `GET /v1/pix/payouts/{payout_id}` */
       get(payout_id: string, options?: CallOptions): Call<PixPayout>
+      /** Download the receipt (comprovante) of a payout. `GET /v1/pix/payouts/{payout_id}/receipt` */
+      receipt(payout_id: string, params?: PixPayoutsReceiptParams, options?: CallOptions): Call<Uint8Array>
     }
     readonly keys: {
       /** Check a Pix key before paying it. `GET /v1/pix/keys/{pix_key}` */
@@ -1164,11 +1191,13 @@ export type Resources = {
       /** Send USDT or BTC to an address. `POST /v1/onchain/transfers` */
       create(params: OnchainTransfersCreateParams, options?: CallOptions): Call<OnchainTransfer>
       /** Send USDT or BTC to an address: check only, nothing moves. `POST /v1/onchain/transfers?dry_run=true` */
-      dryRun(params: OnchainTransfersCreateParams, options?: CallOptions): Call<OnchainTransfersDryRunResult>
+      dryRun(params: OnchainTransfersCreateParams, options?: CallOptions): Call<OnchainTransferDryRun>
       /** List transfers, newest first. `GET /v1/onchain/transfers` */
       list(params?: OnchainTransfersListParams, options?: CallOptions): Listing<OnchainTransfer>
       /** Read a transfer. `GET /v1/onchain/transfers/{transfer_id}` */
       get(transfer_id: string, options?: CallOptions): Call<OnchainTransfer>
+      /** Download the receipt of a transfer. `GET /v1/onchain/transfers/{transfer_id}/receipt` */
+      receipt(transfer_id: string, params?: OnchainTransfersReceiptParams, options?: CallOptions): Call<Uint8Array>
     }
     readonly fees: {
       /** What a transfer costs right now, per network. `GET /v1/onchain/fees` */
@@ -1183,7 +1212,7 @@ export type Resources = {
     /** Execute a quote. `POST /v1/quotes/{quote_id}/execute` */
     execute(quote_id: string, options?: CallOptions): Call<Trade>
     /** Execute a quote: check only, nothing moves. `POST /v1/quotes/{quote_id}/execute?dry_run=true` */
-    dryRun(quote_id: string, options?: CallOptions): Call<QuotesDryRunResult>
+    dryRun(quote_id: string, options?: CallOptions): Call<TradeDryRun>
     /** Read a quote. `GET /v1/quotes/{quote_id}` */
     get(quote_id: string, options?: CallOptions): Call<Quote>
   }

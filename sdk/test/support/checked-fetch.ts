@@ -91,6 +91,11 @@ async function checkResponse({ path, method, operation }: Found, response: Respo
   if (!declared) throw new Error(`${method} ${path} does not declare ${response.status}: ${text}`)
   expect(response.headers.get('x-request-id')).toBeTruthy()
   if (response.status === 204) return expect(text).toBe('')
+  if (declared.content && 'application/pdf' in declared.content)
+    return expect([response.headers.get('content-type'), text.slice(0, 5)]).toEqual([
+      'application/pdf',
+      '%PDF-',
+    ])
   const schema = declared.$ref
     ? pointTo('components', 'schemas', 'Error')
     : pointTo(

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../../../test/support/cli.ts'
@@ -70,6 +70,26 @@ describe('customers and payouts', () => {
     expect((await trilho('payouts list')).out).toMatch(
       new RegExp(`${first.json.id} +completed +10\\.50 BRL +cus_`),
     )
+    for (const all of ['', ' --all']) {
+      const csv = (await trilho(`payouts list --idempotency-key ${key} --output csv${all}`)).out
+      expect(csv).toMatch(
+        new RegExp(
+          `^id,status,amount,amount_asset,customer,created_at\\n${first.json.id},completed,10\\.50,BRL,cus_\\w+,\\S+Z\\n$`,
+        ),
+      )
+    }
+    const file = join(await mkdtemp(join(tmpdir(), 'trilho-receipt-')), 'receipt.pdf')
+    onTestFinished(() => rm(dirname(file), { recursive: true }))
+    const saved = await trilho(`payouts receipt ${first.json.id} --lang en --file ${file}`)
+    const bytes = await readFile(file)
+    expect(saved.out).toBe(`Wrote ${file} (${bytes.length} bytes).\n`)
+    expect(bytes.subarray(0, 5).toString()).toBe('%PDF-')
+    isMistake(await trilho(`payouts receipt ${first.json.id} --lang fr`), /--lang must be pt or en/, 2)
+    isMistake(
+      await trilho(`payouts receipt ${first.json.id} --file ${file}/below`),
+      /cannot be written \(ENOTDIR\)\. Name another place with --file/,
+      2,
+    )
   })
 
   test('with a live key a script needs --yes and a person is asked; nothing is sent before', async () => {
@@ -113,6 +133,7 @@ test('transfers, quotes, trades and prices', async () => {
   const address = '0x52908400098527886e0f7030069857d2e4169ee7'
   const order = `--customer ${customer_id} --asset USDT --network polygon --amount 5.00 --to ${address}`
   const sent = (await trilho(`transfers create ${order} --idempotency-key t-1 --json`)).json
+  isMistake(await trilho(`transfers receipt ${sent.id}`), /^receipt_not_available: /, 1)
   expect(sent).toMatchObject({ amount_net: '5000000', idempotency_key: 't-1' })
   expect((await json('transfers list --asset USDT')).data[0].id).toBe(sent.id)
   await until(async () => (await trilho(`sandbox confirm ${sent.id}`)).code === 0, 20_000)

@@ -63,3 +63,68 @@ test('PUBLIC_URL must be an origin: no user, path, query or fragment', () => {
     expect(mistakesIn({ PUBLIC_URL: wrong })[0]).not.toContain('hunter2')
   }
 })
+
+test('half a configuration of mail is refused, and the message names the missing half', () => {
+  const whole = {
+    SMTP_URL: 'smtps://trilho:hunter2@smtp.example.com',
+    MAIL_FROM: 'Trilho <no-reply@example.com>',
+    PUBLIC_URL: 'https://pay.example.com',
+  }
+  expect(readConfig(whole).mail).toMatchObject({
+    server: { host: 'smtp.example.com', port: 465, secure: true, user: 'trilho', password: 'hunter2' },
+    from: { name: 'Trilho', address: 'no-reply@example.com' },
+    tls: 'verify',
+  })
+  expect(readConfig({}).mail).toMatchObject({ server: undefined, from: undefined })
+  const { SMTP_URL, MAIL_FROM, PUBLIC_URL } = whole
+  expect(mistakesIn({ SMTP_URL, PUBLIC_URL })).toEqual([
+    expect.stringMatching(/^MAIL_FROM is needed with SMTP_URL/),
+  ])
+  expect(mistakesIn({ MAIL_FROM, PUBLIC_URL })).toEqual([
+    expect.stringMatching(/^SMTP_URL is needed with MAIL_FROM/),
+  ])
+  expect(mistakesIn({ SMTP_URL, MAIL_FROM })).toEqual([
+    expect.stringMatching(/^PUBLIC_URL is needed with SMTP_URL/),
+  ])
+  expect(describeConfig(whole)).toContainEqual({ name: 'SMTP_URL', value: '********', source: 'set' })
+})
+
+test('SMTP_URL must be a mail server, and no message repeats its password', () => {
+  const read = (SMTP_URL: string) =>
+    readConfig({ SMTP_URL, MAIL_FROM: 'a@b.example', PUBLIC_URL: 'https://pay.example.com' }).mail.server
+  expect(read('smtp://mail.internal')).toMatchObject({ host: 'mail.internal', port: 587, secure: false })
+  expect(read('smtp://[::1]:2525/')).toMatchObject({ host: '::1', port: 2525, user: undefined })
+  expect(read('smtp://a%40b.example:p%2Fw%25@h.example')).toMatchObject({
+    user: 'a@b.example',
+    password: 'p/w%',
+  })
+  for (const wrong of [
+    'https://u:hunter2@smtp.example.com',
+    'smtp.example.com',
+    'smtp://u:hunter2@',
+    'smtp://u:hunter2/x@smtp.example.com',
+    'smtp://u:hunter2@smtp.example.com/path',
+    'smtp://u:hunter2@smtp.example.com?tls=false',
+    'smtp://hunter2@smtp.example.com',
+    'smtp://:hunter2@smtp.example.com',
+    'smtp://u:hunter2%@smtp.example.com',
+    'smtp://u:hunter2@smtp..example.com',
+  ]) {
+    const [mistake] = mistakesIn({
+      SMTP_URL: wrong,
+      MAIL_FROM: 'a@b.example',
+      PUBLIC_URL: 'https://p.example',
+    })
+    expect(mistake, wrong).toMatch(/^SMTP_URL /)
+    expect(mistake).not.toContain('hunter2')
+  }
+  for (const MAIL_FROM of [
+    'Trilho',
+    'a@b',
+    'A <a@b.example>, b@c.example',
+    'A <a@b.example>\r\nBcc: x@y.example',
+  ])
+    expect(
+      mistakesIn({ SMTP_URL: 'smtp://h.example', MAIL_FROM, PUBLIC_URL: 'https://p.example' })[0],
+    ).toMatch(/^MAIL_FROM /)
+})

@@ -165,6 +165,7 @@ export async function assertMayStill(
   if (user && (roles as readonly string[]).includes(personRoleOf(user))) return
   refuse('not_possible', {
     message: `${email}, who proposed it, is not an operator any more who may decide ${what}. Propose it again.`,
+    details: { reason: 'proposer_lost_role' },
   })
 }
 
@@ -185,6 +186,7 @@ async function assertAnAdmin(shared: Pick<Shared, 'db'>, { email, role }: NewUse
   if (!isOperatorRole(role) || role === 'admin' || (await countOperators(shared)).admins > 0) return
   refuse('not_possible', {
     message: `${email} would be the first operator, and with the role ${role} nobody could ever make another one or change a role.`,
+    details: { reason: 'first_must_be_admin' },
     shell: 'Make an admin first: trilho users create --email EMAIL --operator',
   })
 }

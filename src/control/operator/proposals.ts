@@ -150,14 +150,21 @@ async function assertOpen(tx: Db, { name, details }: MoneyAction): Promise<void>
   if (found && ['completed', 'confirmed', 'failed'].includes(found.status))
     refuseOther(found.id, found.status)
   if (name === 'resolve_transfer' && found && 'tx_hash' in found && found.tx_hash !== details.tx_hash)
-    refuse('not_possible', { message: `${found.id} was signed just now. Look at it once more.` })
+    refuse('not_possible', {
+      message: `${found.id} was signed just now. Look at it once more.`,
+      details: { reason: 'signed_since' },
+    })
 }
 
 async function assertNotReversed(tx: Db, deposit_id: string): Promise<void> {
   if (!(await depositById(tx, deposit_id)))
     refuse('deposit_not_found', { message: `No deposit ${deposit_id}.` })
   const before = await reversalOf(tx, deposit_id)
-  if (before) refuse('not_possible', { message: `${deposit_id} was reversed before, by ${before}.` })
+  if (before)
+    refuse('not_possible', {
+      message: `${deposit_id} was reversed before, by ${before}.`,
+      details: { reason: 'reversed_before' },
+    })
 }
 
 /** The payout or transfer that workers leave alone until the proposal is decided. */
@@ -242,6 +249,7 @@ export async function assertVouchedFor(db: Db, pen: Pen, proposal: Proposal): Pr
     return
   refuse('not_possible', {
     message: `${proposal.id} is not what the log says was proposed: it was made or changed past the service.`,
+    details: { reason: 'not_in_the_log' },
     shell: 'See: trilho log verify',
   })
 }
@@ -306,6 +314,7 @@ export async function reject(
   if (proposal.proposed_by === by)
     refuse('second_person_needed', {
       message: 'You made this proposal yourself: withdraw it instead.',
+      details: { reason: 'withdraw_instead' },
       shell: 'Run: trilho proposals withdraw',
     })
   return endBefore(where, id, { end: 'rejected', by, reason, resource_id: null }, { step: 'reject', pen })
@@ -322,6 +331,7 @@ export async function withdraw(
   if (proposal.proposed_by !== by)
     refuse('second_person_needed', {
       message: 'Only who made a proposal can withdraw it; another operator rejects it.',
+      details: { reason: 'proposal_of_another' },
     })
   return endBefore(where, id, { end: 'withdrawn', by, reason, resource_id: null }, { step: 'withdraw', pen })
 }

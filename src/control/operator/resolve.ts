@@ -1,4 +1,4 @@
-import { Refusal, refuse } from '../../core/errors.ts'
+import { type Reason, Refusal, refuse } from '../../core/errors.ts'
 import { chainOrderOf, signedOf } from '../../money/onchain/order.ts'
 import { type StepSource, stepTransfer } from '../../money/onchain/settle.ts'
 import { isFinalTransfer, type Transfer, transferById } from '../../money/onchain/store.ts'
@@ -39,6 +39,7 @@ export async function resolvePayout(
       if (!isDoubleEndToEndId(error)) throw error
       return refuse('not_possible', {
         message: `Another payout has the id ${end_to_end_id} in the Pix network. Nothing was changed: look once more which payment it is.`,
+        details: { reason: 'id_of_another_payout' },
       })
     })
   if ('sending_until' in resolved) throw mayBeOnItsWay(payout_id, resolved.sending_until)
@@ -89,12 +90,14 @@ export function assertAcceptanceStated(
   if (despite_acceptance && (outcome !== 'failed' || accepted_at === null))
     refuse('not_possible', {
       message: `${id} needs no statement about its acceptance: the network never said that it accepted the payout, or the payout was paid. Nothing was changed. Leave the statement out.`,
+      details: { reason: 'never_accepted' },
     })
 }
 
 const wasAccepted = (payout_id: string, accepted_at: Date): Refusal =>
   new Refusal('not_possible', {
     message: `${payout_id} was accepted by the network at ${accepted_at.toISOString()} and may have been paid, even if the network does not know it now. Nothing was changed. Ask the bank in writing. If the money must go back, state that the network had accepted it, and give the bank's answer as evidence.`,
+    details: { reason: 'was_accepted', accepted_at: accepted_at.toISOString() },
     shell: 'With: --despite-acceptance',
   })
 
@@ -102,6 +105,7 @@ const wasAccepted = (payout_id: string, accepted_at: Date): Refusal =>
 export const mayBeOnItsWay = (payout_id: string, until: Date): Refusal =>
   new Refusal('not_possible', {
     message: `${payout_id} may be on its way to the network at this moment: a worker may send it until ${until.toISOString()}. Nothing was changed. Try again after that time, and check with the network whether it arrived.`,
+    details: { reason: 'may_be_sent_now', until: until.toISOString() },
   })
 
 export const refuseOther = (id: string, status: string): never =>
@@ -118,15 +122,15 @@ async function askTheNetwork(
   end_to_end_id: string | undefined,
 ): Promise<void> {
   const status = await world.pix.status(pixOrderOf(payout)).catch(() => undefined)
-  const contradict = (why: string) =>
-    refuse('not_possible', { message: `${payout.id} ${why} Nothing was changed.` })
+  const contradict = (reason: Reason, why: string) =>
+    refuse('not_possible', { message: `${payout.id} ${why} Nothing was changed.`, details: { reason } })
   const by_itself = 'The service books that by itself within a minute.'
   if (status?.kind === 'settled' && (outcome === 'failed' || status.end_to_end_id !== end_to_end_id))
-    contradict(`was paid: the network names it ${status.end_to_end_id}. ${by_itself}`)
+    contradict('was_paid', `was paid: the network names it ${status.end_to_end_id}. ${by_itself}`)
   if (status?.kind === 'refused' && outcome === 'completed')
-    contradict(`was not paid: the network refused it with ${status.rail_code}. ${by_itself}`)
+    contradict('was_not_paid', `was not paid: the network refused it with ${status.rail_code}. ${by_itself}`)
   if (status?.kind === 'accepted' && outcome === 'failed')
-    contradict('was accepted by the network, which may still pay it.')
+    contradict('may_still_be_paid', 'was accepted by the network, which may still pay it.')
 }
 
 export async function resolveTransfer(
@@ -143,6 +147,7 @@ export async function resolveTransfer(
     if (isFinalTransfer(transfer)) throw supersededBy(transfer)
     refuse('not_possible', {
       message: `${transfer_id} was signed as ${transfer.tx_hash} after it was proposed. Nothing was changed. Reject the proposal, and look once more.`,
+      details: { reason: 'signed_since' },
     })
   }
   const ended =
@@ -161,7 +166,10 @@ async function confirm(world: World, transfer: Transfer, source: StepSource): Pr
   const { id, tx_hash } = transfer
   if (isFinalTransfer(transfer)) return transfer
   if (tx_hash === null)
-    refuse('not_possible', { message: `${id} was never signed, so it cannot have been confirmed.` })
+    refuse('not_possible', {
+      message: `${id} was never signed, so it cannot have been confirmed.`,
+      details: { reason: 'never_signed' },
+    })
   const status = await world.chain.status(chainOrderOf(transfer), signedOf(transfer)).catch(() => undefined)
   // A simulated chain lives in one process: every other process sees its transactions as absent.
   const simulated = world.environment === 'sandbox' && status?.kind === 'absent'
@@ -172,6 +180,7 @@ async function confirm(world: World, transfer: Transfer, source: StepSource): Pr
       : 'Try again when the node of the network answers'
     refuse('not_possible', {
       message: `${id} (${tx_hash}) is not confirmed as far as is known here: right now ${said}. Nothing was changed; the money stays in transit. ${todo}.`,
+      details: { reason: 'not_confirmed' },
     })
   }
   await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }, source))
@@ -200,6 +209,7 @@ async function failUnlessItMayBeMined(
     const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'
     refuse('not_possible', {
       message: `${before.id} was signed (${before.tx_hash}), so it can fail only when the chain itself says for good that it was reverted or replaced. Right now ${said}. Nothing was changed; the money stays in transit.`,
+      details: { reason: 'may_still_be_mined' },
     })
   }
   await world.commit(stepTransfer(world, before, { kind: 'broadcast' }, source))

@@ -187,7 +187,8 @@ export function signedIn(actor: OperatorActor | ShellActor, { what }: Pick<Rule,
 
 const TWO_NEEDED = {
   message: 'In production one operator proposes and another one approves, and there are not two yet.',
+  details: { reason: 'two_operators_needed' },
   shell: 'Make them: trilho users create --email EMAIL --operator',
-}
+} as const
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

@@ -5,6 +5,7 @@ import { depositEndpoints } from '../../money/deposits/contract.ts'
 import { transferEndpoints } from '../../money/onchain/contract.ts'
 import { pixEndpoints } from '../../money/pix/contract.ts'
 import { quoteEndpoints } from '../../money/quotes/contract.ts'
+import { receiptEndpoints } from '../../money/receipts/contract.ts'
 import { customerEndpoints } from '../../parties/customers/contract.ts'
 import { eventEndpoints } from '../../records/events/contract.ts'
 import { requestEndpoints } from '../../records/requests/contract.ts'
@@ -15,8 +16,10 @@ import { sandboxEndpoints } from '../sandbox/contract.ts'
 export const endpoints: readonly Endpoint[] = [
   ...customerEndpoints,
   ...pixEndpoints,
+  ...receiptEndpoints.payouts,
   ...sandboxEndpoints.payouts,
   ...transferEndpoints,
+  ...receiptEndpoints.transfers,
   ...sandboxEndpoints.transfers,
   ...quoteEndpoints,
   ...sandboxEndpoints.quotes,

@@ -8,6 +8,8 @@ import { transfersRoutes } from '../../money/onchain/routes.ts'
 import { pixRoutes } from '../../money/pix/routes.ts'
 import type { PayoutWorker } from '../../money/pix/worker.ts'
 import { quotesRoutes } from '../../money/quotes/routes.ts'
+import type { ReceiptPrinter } from '../../money/receipts/printer.ts'
+import { receiptsRoutes } from '../../money/receipts/routes.ts'
 import type { TreasuryWorker } from '../../money/treasury/worker.ts'
 import { customersRoutes } from '../../parties/customers/routes.ts'
 import { eventsRoutes } from '../../records/events/routes.ts'
@@ -25,6 +27,7 @@ export type HandlerParts = {
   readonly newEvents: LogPoller
   readonly newRequests: LogPoller
   readonly limiter: Limiter
+  readonly receipts: ReceiptPrinter
 }
 
 /** One handler for each endpoint, for one environment. */
@@ -32,6 +35,7 @@ export const handlersOf = (parts: HandlerParts): Handler[] => [
   ...customersRoutes,
   ...pixRoutes(parts.payouts),
   ...transfersRoutes,
+  ...receiptsRoutes(parts.receipts),
   ...quotesRoutes(parts.treasury),
   ...accountRoutes,
   ...depositsRoutes,

@@ -34,6 +34,10 @@ export function decimalOf(asset: Asset, units: bigint | string): { number: strin
   return { number: `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}` }
 }
 
+/** The partner's own texts as one cell; empty if there are none. */
+export const metadataCell = (metadata: Readonly<Record<string, string>>): string | null =>
+  Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata)
+
 export async function* csvOf<Row>(
   columns: readonly Column<Row>[],
   parts: AsyncIterable<readonly Row[]>,

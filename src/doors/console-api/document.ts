@@ -29,8 +29,9 @@ function parametersOf({ params, query }: ConsoleEndpoint, named: Map<string, Jso
 
 function operationOf(endpoint: ConsoleEndpoint, named: Map<string, Json>): Json {
   const { name, summary, permit, proof, factor, sandbox_only, body, reply, errors = [] } = endpoint
-  const type = reply.type ?? 'application/json'
-  const schema = reply.type ? { type: 'string' } : schemaOf(reply.schema, named)
+  const other = reply.type ?? reply.file
+  const type = other ?? 'application/json'
+  const schema = other ? { type: 'string' } : schemaOf(reply.schema, named)
   return {
     operationId: name.replaceAll('.', '_'),
     'x-name': name,
@@ -49,7 +50,7 @@ function operationOf(endpoint: ConsoleEndpoint, named: Map<string, Json>): Json 
     responses: {
       [reply.status]: {
         description: summary,
-        ...(reply.schema || reply.type ? { content: { [type]: { schema } } } : {}),
+        ...(reply.schema || other ? { content: { [type]: { schema } } } : {}),
       },
     },
   }

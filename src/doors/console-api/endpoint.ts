@@ -2,6 +2,7 @@ import { type Static, Type as T, type TObject, type TSchema } from 'typebox'
 import type { OperatorActor, PersonActor } from '../../core/actor.ts'
 import type { Environment } from '../../core/environment.ts'
 import type { ErrorCode } from '../../core/errors.ts'
+import type { FileReply } from '../../http/file-reply.ts'
 import { assertNamed } from '../../http/schema.ts'
 import type { World } from '../../world.ts'
 import type { Permit } from './permits.ts'
@@ -36,6 +37,8 @@ export type ConsoleEndpoint = {
   readonly reply: {
     readonly status: 200 | 201 | 204
     readonly schema?: TSchema
+    /** Content type of a reply that is a file; the handler returns a `FileReply`. */
+    readonly file?: 'application/pdf'
     /** Content type of a streamed reply. */
     readonly type?: 'text/csv' | 'text/event-stream'
   }
@@ -116,9 +119,11 @@ export const answer = <const E extends ConsoleEndpoint>(
   ) => Promise<
     E['reply'] extends { type: string }
       ? TextStream
-      : E['reply'] extends { schema: infer S extends TSchema }
-        ? Static<S>
-        : undefined
+      : E['reply'] extends { file: string }
+        ? FileReply
+        : E['reply'] extends { schema: infer S extends TSchema }
+          ? Static<S>
+          : undefined
   >,
 ): ConsoleHandler => ({ endpoint: declared, run: run as unknown as ConsoleHandler['run'] })
 

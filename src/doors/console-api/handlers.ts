@@ -4,6 +4,7 @@ import type { ConsoleHandler } from './endpoint.ts'
 import { consoleEndpoints } from './endpoints.ts'
 import { findingRoutes } from './finding/routes.ts'
 import { moneyRoutes } from './money/routes.ts'
+import { notificationRoutes } from './notifications/routes.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import type { ConsoleParts } from './parts.ts'
@@ -14,6 +15,7 @@ import { playgroundRoutes } from './playground/routes.ts'
 export function consoleHandlersOf(parts: ConsoleParts): ConsoleHandler[] {
   const handlers = [
     ...peopleRoutes(parts),
+    ...notificationRoutes(parts),
     ...overviewRoutes(parts),
     ...moneyRoutes(parts),
     ...conversionsRoutes(parts),

@@ -186,7 +186,8 @@ export async function exportRows<Shown>(
   const entry: ActEntry = { action: 'export', object_id, before: null, after }
   const done = async () => ({ result: undefined, entry })
   await (world ? actIn(office, actor, world, done) : actInShared(office, actor, done))
-  const named = fileName(noun, world?.environment, (world ?? office.worlds.production).clock.now())
+  const { clock } = world ?? office.worlds.production
+  const named = fileName([noun, object_id, world?.environment ?? null], clock.now())
   return new TextStream(csvOf(columns, all(), query.language), named)
 }
 
@@ -205,5 +206,9 @@ function notedFilters({ query: schema }: ConsoleEndpoint, query: object): Record
   return Object.fromEntries(noted)
 }
 
-const fileName = (noun: string, environment: string | undefined, now: number): string =>
-  `${[noun, ...(environment ? [environment] : []), new Date(now).toISOString().slice(0, 10)].join('-')}.csv`
+/** Such as `statement-cus_…-sandbox-2026-11-15.csv`: the rows of one object have its id in the name. */
+const fileName = (of: readonly (string | null)[], now: number): string =>
+  [...of, new Date(now).toISOString().slice(0, 10)]
+    .filter((part) => part !== null)
+    .join('-')
+    .concat('.csv')

@@ -5,6 +5,7 @@ import { Refusal } from '../../core/errors.ts'
 import type { Pool } from '../../db/pool.ts'
 import { refuseFields } from '../../http/body.ts'
 import { methodAndPath } from '../../http/endpoint.ts'
+import { FileReply, ReadFile } from '../../http/file-reply.ts'
 import { rateLimitHeaders } from '../../http/headers.ts'
 import { toRefusal } from '../../http/refusals.ts'
 import { ClientLeft, goneSignal, withinDeadline } from '../../http/request-deadline.ts'
@@ -120,7 +121,8 @@ function runInTurn(
   if (!signed) return handler.run(call)
   return options.calls.answer(signed.user.id, async () => {
     assertStaying(call.gone, options.stopping)
-    return handler.run(call)
+    const made = await handler.run(call)
+    return made instanceof FileReply ? new ReadFile(made, await made.read()) : made
   })
 }
 
@@ -151,6 +153,11 @@ function send(
     return reply
       .type(`${type}; charset=utf-8`)
       .send(Readable.from(type === 'text/csv' ? wholeOrCut(result.chunks, exchange, gone) : result.chunks))
+  }
+  if (result instanceof ReadFile) {
+    const { type, filename } = result.file
+    reply.header('content-disposition', `attachment; filename="${filename}"`)
+    return reply.type(type).send(Buffer.from(result.bytes!))
   }
   if (status === 204) return reply.send()
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(result))

@@ -22,9 +22,9 @@ type WritesAllowed = { readonly per_minute: number; readonly per_day: number }
 /** The limits of a whole team, as a multiple of one user's. */
 const TEAM_FACTOR = 5
 
-/** A call that leaves a line in the act log: every call but GET, and exports. */
+/** A counted call: every call but GET, exports, and receipts, which cost as much as an export of a few rows. */
 export const isWrite = ({ route, reply }: ConsoleEndpoint): boolean =>
-  !route.startsWith('GET ') || reply.type === 'text/csv'
+  !route.startsWith('GET ') || reply.type === 'text/csv' || reply.file !== undefined
 
 export function openWrites(
   limiter: Pick<Limiter, 'take' | 'windowOf'>,

@@ -9,6 +9,7 @@ export type JsonSchema = {
   readonly type?: string
   readonly description?: string
   readonly format?: string
+  readonly contentMediaType?: string
   readonly pattern?: string
   readonly minLength?: number
   readonly maxLength?: number

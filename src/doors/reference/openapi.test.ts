@@ -49,7 +49,7 @@ describe('every endpoint', () => {
       expect(operation?.['x-errors'].toSorted()).toEqual(errorsOf(declared).toSorted())
       for (const code of errorsOf(declared)) {
         const response = responseOf(openapi, operation!, errors[code].status)
-        expect(Object.keys(response?.content?.['application/json'].examples ?? {})).toContain(code)
+        expect(Object.keys(response?.content?.['application/json']?.examples ?? {})).toContain(code)
         expect(response?.description).toContain(code)
       }
       for (const status of Object.keys(operation!.responses)) {
@@ -73,7 +73,7 @@ describe('every endpoint', () => {
       const operation = openapi.paths[path]![method.toLowerCase()]!
       const request = operation.requestBody?.content['application/json'].example
       const answer = responseOf(openapi, operation, declared.reply.status)!.content?.['application/json']
-        .example
+        ?.example
       if (declared.body) expect([...Value.Errors(declared.body, request)]).toEqual([])
       if (declared.reply.schema) expect([...Value.Errors(declared.reply.schema, answer)]).toEqual([])
     },
@@ -186,6 +186,24 @@ test('the document is plain JSON without internal names', () => {
   expect(openapi.servers).toEqual([{ url: 'https://api.example.com' }])
 })
 
+test('the two responses of a call with a dry run are named, and only one of them has `dry_run`', () => {
+  const tried = operations(openapi).filter(({ responses }) => responses[200] && responses[201])
+  expect(tried.map((operation) => operation['x-name'])).toEqual([
+    'pix.payouts.create',
+    'onchain.transfers.create',
+    'quotes.execute',
+  ])
+  for (const operation of tried) {
+    const [dry, made] = [200, 201].map((status) => {
+      const { $ref } = responseOf(openapi, operation, status)!.content!['application/json']!.schema
+      return follow(openapi, $ref!) as JsonSchema
+    })
+    expect(dry?.required).toContain('dry_run')
+    expect(dry?.properties?.dry_run?.const).toBe(true)
+    expect(made?.properties).not.toHaveProperty('dry_run')
+  }
+})
+
 const Thing = T.Object(
   { id: Id('customer'), asset: AssetName, amount: Units, decimals: T.Integer() },
   { $id: 'Thing' },
@@ -205,10 +223,10 @@ describe('schemas', () => {
     ])
     const list = paths['/v1/things']!.get!.responses[200] as Response
     const one = paths['/v1/thing']!.get!.responses[200] as Response
-    expect(list.content?.['application/json'].schema.properties?.data?.items).toEqual({
+    expect(list.content?.['application/json']?.schema.properties?.data?.items).toEqual({
       $ref: '#/components/schemas/Thing',
     })
-    expect(one.content?.['application/json'].schema).toEqual({ $ref: '#/components/schemas/Thing' })
+    expect(one.content?.['application/json']?.schema).toEqual({ $ref: '#/components/schemas/Thing' })
     expect(Object.keys(components.schemas).filter((name) => !name.endsWith('Details'))).toEqual([
       'Thing',
       'Error',
@@ -240,7 +258,7 @@ describe('schemas', () => {
       }),
     ])
     const created = paths['/v1/things']!.post!.responses[201] as Response
-    expect(created.content?.['application/json'].example).toMatchObject({
+    expect(created.content?.['application/json']?.example).toMatchObject({
       asset: 'BTC',
       amount: '77',
       decimals: 8,

@@ -11,22 +11,28 @@ import { linksOf, type OpenApiLink } from './links.ts'
 export type Response = {
   readonly description: string
   readonly headers: Readonly<Record<string, Ref>>
-  readonly content?: Content
+  readonly content?: ResponseContent
   readonly links?: Readonly<Record<string, OpenApiLink>>
 }
 
-export type Content = {
-  readonly 'application/json': {
-    readonly schema: JsonSchema
-    readonly example?: unknown
-    readonly examples?: Readonly<Record<string, Ref>>
-  }
+type JsonContent = {
+  readonly schema: JsonSchema
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, Ref>>
+}
+
+export type Content = { readonly 'application/json': JsonContent }
+
+/** JSON, or a file. */
+export type ResponseContent = Partial<Content> & {
+  readonly 'application/pdf'?: { readonly schema: JsonSchema }
 }
 
 const statusTitles: Readonly<Record<number, string>> = {
   200: 'Done',
   201: 'Created',
   204: 'Done; no content',
+  304: 'The file has not changed; no content',
   400: 'The request is not well formed',
   401: 'No valid API key',
   403: 'Not allowed',
@@ -75,6 +81,12 @@ export const headers = {
     required: true,
     schema: { type: 'string', examples: ['/v1/customers/cus_01kc3v4x9zq8rj5m2t7w6y0ahb'] },
   },
+  ETag: {
+    description:
+      'Identifies the bytes of the file. Send it as If-None-Match to get 304 while they are the same.',
+    required: true,
+    schema: { type: 'string', examples: ['"Wq3bY0o5n1m8xk2v7c9d4f6g1h3j5k7l9z0a2s4d6f8"'] },
+  },
   'WWW-Authenticate': {
     description: 'How to send a key.',
     required: true,
@@ -111,7 +123,8 @@ function successesOf(
   endpoints: readonly Endpoint[],
   context: Context,
 ): Record<string, Response> {
-  const { status, schema } = endpoint.reply
+  const { status, schema, file } = endpoint.reply
+  if (file) return fileResponses(file)
   const { dry_run } = endpoint
   const success = schema && successOf(schema, replyExample(endpoint, context.namesakes), context)
   const tried = dry_run && successOf(dry_run, exampleOf(dry_run, context.namesakes), context)
@@ -129,6 +142,16 @@ function successesOf(
       ...success,
       ...(Object.keys(links).length > 0 ? { links } : {}),
     },
+  }
+}
+
+/** OpenAPI 3.1 has `contentMediaType`; `format: binary` is for the tools that know only that. */
+function fileResponses(type: NonNullable<Endpoint['reply']['file']>): Record<string, Response> {
+  const schema = { type: 'string', format: 'binary', contentMediaType: type }
+  const headers = headerRefs('ETag')
+  return {
+    200: { description: 'The file', headers, content: { [type]: { schema } } },
+    304: { description: statusTitles[304]!, headers },
   }
 }
 

@@ -66,4 +66,5 @@ const readOrder = (world: World, body: Static<typeof contract.createTransfer.bod
   amount_net: parseMoney(body.asset, body.amount).units,
   destination_address: body.destination_address,
   idempotency_key: body.idempotency_key,
+  metadata: body.metadata ?? {},
 })

@@ -15,7 +15,7 @@ import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { onceChecks } from '../../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
-import { endTime, isoTime, missingEventCheck } from '../../records/events/store.ts'
+import { endTime, isoTime, metadataText, missingEventCheck } from '../../records/events/store.ts'
 import { isWaiting, type Unanswered } from '../../records/steps/store.ts'
 import { type Network, networkNames, networks } from './address.ts'
 import { patience_ms } from './pace.ts'
@@ -48,6 +48,7 @@ export type Transfer = {
   readonly charged_at: Date | null
   /** The request that created the transfer; null if unknown. */
   readonly request_id: string | null
+  readonly metadata: Readonly<Record<string, string>>
 }
 
 export const isFinalTransfer = ({ status }: Pick<Transfer, 'status'>): boolean =>
@@ -72,6 +73,12 @@ export const insertTransfers = insertInto('transfers', {
   sequence: 'integer',
   created_at: 'timestamptz',
   request_id: 'text?',
+  metadata: 'json',
+})
+
+export const transferRow = (transfer: Transfer) => ({
+  ...transfer,
+  metadata: JSON.stringify(transfer.metadata),
 })
 
 export const transferRows = rowSource<Transfer>(
@@ -327,7 +334,8 @@ export const transferChecks: readonly Check[] = [
           CASE WHEN v.status <> 'pending' THEN t.tx_hash END,
           CASE WHEN v.status = 'confirmed' THEN ${isoTime('t.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN ${isoTime('t.completed_at')} END,
-          CASE WHEN v.status = 'failed' THEN t.failure_code END, CASE WHEN v.status = 'failed' THEN t.rail_code END] AS facts
+          CASE WHEN v.status = 'failed' THEN t.failure_code END, CASE WHEN v.status = 'failed' THEN t.rail_code END] AS facts,
+        ${metadataText('t.metadata')} AS metadata
       FROM transfers t CROSS JOIN LATERAL (VALUES
         (true, 1, 'created', 'pending', t.created_at, t.created_at),
         (t.sequence > 2 OR t.status = 'processing', 2, 'processing', 'processing', NULL, t.created_at),
@@ -335,7 +343,7 @@ export const transferChecks: readonly Check[] = [
       ) AS v (happened, sequence, type, status, at, since)
       WHERE ${within('t.id')} AND v.happened`,
     fields: `id text, customer_id text, asset text, network text, amount_gross text, amount_net text, fee text, status text,
-      destination_address text, idempotency_key text, created_at text, tx_hash text, completed_at text, failed_at text, failure json`,
+      destination_address text, idempotency_key text, created_at text, tx_hash text, completed_at text, failed_at text, failure json, metadata json`,
     facts: `ARRAY[d.id, d.customer_id, d.asset, d.network, d.amount_gross, d.amount_net, d.fee, d.status, d.destination_address,
       d.idempotency_key, d.created_at, d.tx_hash, ${endTime('completed_at', 'confirmed')}, ${endTime('failed_at', 'failed')}, d.failure ->> 'code', d.failure ->> 'rail_code']`,
   }),

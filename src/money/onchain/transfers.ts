@@ -24,7 +24,7 @@ import { usageRows } from '../money-limits/store.ts'
 import { isPayableAddress, type Network, networkNames, networks } from './address.ts'
 import { renderTransfer } from './contract.ts'
 import { feeOf } from './fees.ts'
-import { insertTransfers, selectTransfer, type Transfer, transferById } from './store.ts'
+import { insertTransfers, selectTransfer, type Transfer, transferById, transferRow } from './store.ts'
 
 /**
  * The order of an on-chain transfer (interface §4.2). Accepting the order moves the amount and the fee from the balance into
@@ -33,7 +33,7 @@ import { insertTransfers, selectTransfer, type Transfer, transferById } from './
  */
 export type TransferOrder = Pick<
   Transfer,
-  'customer_id' | 'asset' | 'network' | 'amount_net' | 'destination_address' | 'idempotency_key'
+  'customer_id' | 'asset' | 'network' | 'amount_net' | 'destination_address' | 'idempotency_key' | 'metadata'
 >
 
 export const findTransfer = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Transfer> =>
@@ -180,7 +180,7 @@ export function acceptTransfer(
             },
           ],
           writes: [
-            writeTo(insertTransfers, transfer),
+            writeTo(insertTransfers, transferRow(transfer)),
             eventWrite(
               world,
               { partner_id, type: 'onchain.transfer.created', object, sequence: 1 },

@@ -10,6 +10,8 @@ import {
   Id,
   IdempotencyKey,
   IdempotencyKeyFilter,
+  Metadata,
+  OrderMetadata,
   Page,
   pageQuery,
   Text,
@@ -164,6 +166,7 @@ export const PayoutObject = T.Object(
     }),
     failure: Failure,
     idempotency_key: T.String(),
+    metadata: OrderMetadata,
     created_at: Timestamp,
     completed_at: T.Optional(TimestampOf('When it was paid', '2026-11-15T12:00:00.850Z')),
     failed_at: T.Optional(
@@ -194,6 +197,7 @@ export const renderPayout = (payout: Payout) => ({
   end_to_end_id: payout.end_to_end_id,
   failure: renderFailure(payout, payoutFailureMessages),
   idempotency_key: payout.idempotency_key,
+  metadata: payout.metadata,
   created_at: payout.created_at.toISOString(),
   ...endedAt(payout),
 })
@@ -213,10 +217,11 @@ export const createPayout = endpoint({
     counterparty: CounterpartyRequest,
     description: T.Optional(Text(140, 'Visible to the recipient', { examples: ['Invoice 1042'] })),
     idempotency_key: IdempotencyKey,
+    metadata: T.Optional(Metadata),
   }),
   reply: { status: 201, schema: PayoutObject },
   looks_up: 'dry_run',
-  dry_run: DryRun({ counterparty: T.Optional(CounterpartyObject) }),
+  dry_run: DryRun('PixPayoutDryRun', { counterparty: T.Optional(CounterpartyObject) }),
   errors: [
     'invalid_amount',
     'invalid_pix_key',

@@ -51,6 +51,7 @@ export type PayoutOrder = {
     | { readonly bank_account: Counterparty & { type: 'bank_account' } }
   readonly description: string | null
   readonly idempotency_key: string
+  readonly metadata: Readonly<Record<string, string>>
 }
 
 export const findPayout = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Payout> =>
@@ -252,6 +253,7 @@ const newPayout = (
   completed_at: null,
   request_id,
   accepted_at: null,
+  metadata: order.metadata,
 })
 
 function refuseDeclared(): never {

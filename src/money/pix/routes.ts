@@ -66,6 +66,7 @@ const readOrder = (body: Static<typeof contract.createPayout.body>): PayoutOrder
   to: readCounterparty(body.counterparty),
   description: body.description ?? null,
   idempotency_key: body.idempotency_key,
+  metadata: body.metadata ?? {},
 })
 
 function readPixKey(text: string, param: string) {

@@ -7,7 +7,7 @@ import type { Check, Template } from '../../ledger/audit.ts'
 import { onceChecks } from '../../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
 import type { BankAccount } from '../../rails/pix/rail.ts'
-import { endTime, isoTime, missingEventCheck } from '../../records/events/store.ts'
+import { endTime, isoTime, metadataText, missingEventCheck } from '../../records/events/store.ts'
 import { isWaiting, type Unanswered } from '../../records/steps/store.ts'
 
 /** The recipient, as the DICT or the caller named it. Only here is the document stored unmasked. */
@@ -42,6 +42,7 @@ export type Payout = {
   readonly request_id: string | null
   /** When the rail first confirmed that it has the payout; null if it never did. */
   readonly accepted_at: Date | null
+  readonly metadata: Readonly<Record<string, string>>
 }
 
 export const isFinalPayout = ({ status }: Pick<Payout, 'status'>): boolean =>
@@ -66,11 +67,13 @@ export const insertPayouts = insertInto('payouts', {
   sequence: 'integer',
   created_at: 'timestamptz',
   request_id: 'text?',
+  metadata: 'json',
 })
 
 export const payoutRow = (payout: Payout) => ({
   ...payout,
   counterparty: JSON.stringify(payout.counterparty),
+  metadata: JSON.stringify(payout.metadata),
 })
 
 export const payoutRows = rowSource<Payout>(
@@ -331,13 +334,13 @@ export const payoutChecks: readonly Check[] = [
           CASE WHEN v.status = 'completed' THEN ${isoTime('p.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN ${isoTime('p.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN p.failure_code END, CASE WHEN v.status = 'failed' THEN p.rail_code END,
-          ${maskedDocument(`(p.counterparty ->> 'document')`)}, ${counterpartyFacts('p.counterparty')}] AS facts
+          ${maskedDocument(`(p.counterparty ->> 'document')`)}, ${counterpartyFacts('p.counterparty')}] AS facts, ${metadataText('p.metadata')} AS metadata
       FROM payouts p CROSS JOIN LATERAL (VALUES
         (true, 1, 'created', 'pending', p.created_at), (p.sequence > 1, 2, 'processing', 'processing', p.created_at),
         (p.status IN ('completed', 'failed'), 3, p.status, p.status, p.completed_at)) AS v (happened, sequence, type, status, at)
       WHERE ${within('p.id')} AND v.happened`,
     fields: `id text, customer_id text, amount text, fee text, status text, description text, idempotency_key text, created_at text,
-      end_to_end_id text, completed_at text, failed_at text, failure json, counterparty json`,
+      end_to_end_id text, completed_at text, failed_at text, failure json, counterparty json, metadata json`,
     facts: `ARRAY[d.id, d.customer_id, d.amount, d.fee, d.status, d.description, d.idempotency_key, d.created_at, d.end_to_end_id,
       d.completed_at, ${endTime('failed_at', 'failed')}, d.failure ->> 'code', d.failure ->> 'rail_code', d.counterparty ->> 'document', ${counterpartyFacts('d.counterparty')}]`,
   }),

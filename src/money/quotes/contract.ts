@@ -8,6 +8,8 @@ import {
   AssetName,
   Fields,
   Id,
+  Metadata,
+  OrderMetadata,
   Page,
   pageQuery,
   Timestamp,
@@ -89,6 +91,7 @@ export const QuoteObject = T.Object(
     fees: Fees,
     status: QuoteStatus,
     trade_id: T.Optional({ ...Id('trade'), description: 'The trade it became, once it was executed' }),
+    metadata: OrderMetadata,
     expires_at: TimestampOf('30 seconds after created_at', '2026-11-15T12:00:30.000Z'),
     created_at: Timestamp,
   },
@@ -129,6 +132,7 @@ export const TradeObject = T.Object(
       ],
       { description: 'Why it failed; null otherwise' },
     ),
+    metadata: OrderMetadata,
     created_at: Timestamp,
     completed_at: Timestamp,
   },
@@ -174,6 +178,7 @@ export const renderQuote = (quote: Quote, now: number) => ({
   fees: renderFees(quote),
   status: statusOf(quote, now),
   ...(quote.trade_id === null ? {} : { trade_id: quote.trade_id }),
+  metadata: quote.metadata,
   expires_at: quote.expires_at.toISOString(),
   created_at: quote.created_at.toISOString(),
 })
@@ -194,6 +199,7 @@ export const renderTrade = (trade: Trade) => ({
   ...renderRates(trade),
   fees: renderFees(trade),
   failure: renderTradeFailure(trade),
+  metadata: trade.metadata,
   created_at: trade.created_at.toISOString(),
   completed_at: trade.created_at.toISOString(),
 })
@@ -225,6 +231,7 @@ export const createQuote = endpoint({
         examples: [100],
       }),
     ),
+    metadata: T.Optional(Metadata),
   }),
   reply: { status: 201, schema: QuoteObject },
   repeat: 'harmless',
@@ -263,7 +270,7 @@ export const executeQuote = endpoint({
   query: dryRunQuery,
   reply: { status: 201, schema: TradeObject },
   repeat: 'idempotent',
-  dry_run: DryRun({
+  dry_run: DryRun('TradeDryRun', {
     would_fail: T.Optional(
       T.Object(
         { code: T.String({ examples: ['treasury_limit'] }), message: T.String() },

@@ -22,7 +22,7 @@ import {
   worthInBrl,
 } from './arithmetic.ts'
 import { freshPrice, lastPrice } from './prices.ts'
-import { insertQuotes, type Quote, quoteById, quoteList } from './store.ts'
+import { conversionRow, insertQuotes, type Quote, quoteById, quoteList } from './store.ts'
 
 /** How long a quote can be executed, by the database's clock (interface §8). */
 const VALID_MS = 30_000
@@ -37,6 +37,7 @@ type QuoteOrder = {
   readonly amount_asset: Asset
   readonly amount_type: AmountType
   readonly partner_fee_bps: number
+  readonly metadata: Readonly<Record<string, string>>
   readonly request_id?: string
 }
 
@@ -138,8 +139,9 @@ export function lockQuote(
         expires_at: new Date(held.now.getTime() + VALID_MS),
         trade_id: null,
         request_id: order.request_id ?? null,
+        metadata: order.metadata,
       }
-      return { writes: [writeTo(insertQuotes, quote)], result: quote }
+      return { writes: [writeTo(insertQuotes, conversionRow(quote))], result: quote }
     },
   })
 }

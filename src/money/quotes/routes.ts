@@ -70,7 +70,7 @@ export const quotesRoutes = (treasury: TreasuryWorker): Handler[] => [
 
 const readRequest = (body: Static<typeof contract.createQuote.body>): QuoteRequest => {
   const { customer_id, from_asset, to_asset, amount_asset = from_asset } = body
-  const { amount_type = 'gross', partner_fee_bps = 0 } = body
+  const { amount_type = 'gross', partner_fee_bps = 0, metadata = {} } = body
   const { units: amount } = parseMoney(amount_asset, body.amount)
-  return { customer_id, from_asset, to_asset, amount, amount_asset, amount_type, partner_fee_bps }
+  return { customer_id, from_asset, to_asset, amount, amount_asset, amount_type, partner_fee_bps, metadata }
 }

@@ -6,7 +6,7 @@ import { type IndexWalk, type ListSource, narrowly, ofCustomer } from '../../db/
 import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
-import { isoTime, missingEventCheck } from '../../records/events/store.ts'
+import { isoTime, metadataText, missingEventCheck } from '../../records/events/store.ts'
 import type { Side } from './arithmetic.ts'
 
 /** The terms of a quote, which its trade repeats. */
@@ -25,6 +25,7 @@ type Terms = {
   readonly service_fee: bigint
   readonly service_bps: number
   readonly worth_brl: bigint
+  readonly metadata: Readonly<Record<string, string>>
 }
 
 export type Quote = Terms & {
@@ -71,6 +72,7 @@ export const insertQuotes = insertInto('quotes', {
   created_at: 'timestamptz',
   expires_at: 'timestamptz',
   request_id: 'text?',
+  metadata: 'json',
 })
 
 export const insertTrades = insertInto('trades', {
@@ -82,6 +84,13 @@ export const insertTrades = insertInto('trades', {
   quote_expires_at: 'timestamptz',
   created_at: 'timestamptz',
   request_id: 'text?',
+  metadata: 'json',
+})
+
+/** A quote or a trade as it is inserted. */
+export const conversionRow = <Row extends Terms>(row: Row) => ({
+  ...row,
+  metadata: JSON.stringify(row.metadata),
 })
 
 export const quoteRows = rowSource<Quote>(
@@ -263,10 +272,10 @@ export const tradeChecks: readonly Check[] = [
       within,
     ) => `SELECT id AS object_id, 1 AS sequence, 'trade.' || status AS type, partner_id, created_at, created_at AS since,
         ARRAY[id, quote_id, customer_id, status, from_asset, to_asset, from_amount::text, to_amount::text, partner_fee::text,
-          partner_bps::text, service_fee::text, service_bps::text, failure_code, ${isoTime('created_at')}] AS facts
+          partner_bps::text, service_fee::text, service_bps::text, failure_code, ${isoTime('created_at')}] AS facts, ${metadataText('metadata')} AS metadata
       FROM trades WHERE ${within('id')}`,
     fields: `id text, quote_id text, customer_id text, status text, from_asset text, to_asset text, from_amount text, to_amount text,
-      fees json, failure json, created_at text`,
+      fees json, failure json, created_at text, metadata json`,
     facts: `ARRAY[d.id, d.quote_id, d.customer_id, d.status, d.from_asset, d.to_asset, d.from_amount, d.to_amount, d.fees ->> 'partner',
       d.fees ->> 'partner_bps', d.fees ->> 'service', d.fees ->> 'service_bps', d.failure ->> 'code', d.created_at]`,
   }),

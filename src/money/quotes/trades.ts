@@ -20,7 +20,15 @@ import { insertUnfolded } from '../treasury/store.ts'
 import type { TradeLimitCheck, TreasuryWorker } from '../treasury/worker.ts'
 import { renderTrade } from './contract.ts'
 import { findQuote } from './quotes.ts'
-import { insertTrades, markExecuted, type Quote, quoteRows, type Trade, tradeById } from './store.ts'
+import {
+  conversionRow,
+  insertTrades,
+  markExecuted,
+  type Quote,
+  quoteRows,
+  type Trade,
+  tradeById,
+} from './store.ts'
 
 /**
  * Executing a quote (interface §4.4). The quote is its own idempotency key: its row is locked, then the clock is read. A repeated
@@ -99,7 +107,7 @@ export function execute(
       return {
         movements: fits ? [movement] : [],
         writes: [
-          writeTo(insertTrades, trade),
+          writeTo(insertTrades, conversionRow(trade)),
           writeTo(markExecuted, { id: quote_id, trade_id: id }),
           ...(fits ? [writeTo(insertUnfolded, { trade_id: id })] : []),
           eventWrite(

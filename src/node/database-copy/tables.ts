@@ -15,7 +15,7 @@ const OWN = /^(shared|live|sandbox)\.(migrations|functions)$/
 
 /** Tables in which `trilho migrate` inserts a row. */
 const BEGUN =
-  /^(shared|live|sandbox)\.(acts_head|sealing|retention|event_horizon|fold_start|audit_progress|daily_progress)$/
+  /^(shared|live|sandbox)\.(acts_head|sealing|retention|event_horizon|audit_progress|daily_progress)$/
 
 export const quotedColumns = ({ columns }: Table): string => columns.map(quoted).join(', ')
 

@@ -6,6 +6,7 @@ import {
   AssetName,
   Fields,
   Id,
+  Metadata,
   Page,
   pageQuery,
   SignedUnits,
@@ -25,12 +26,6 @@ const Email = T.String({
   examples: ['ana@example.com'],
 })
 const ExternalId = Text(120, 'Your own id of this customer; unique', { examples: ['user-4711'] })
-const Metadata = T.Record(T.String(), T.String({ maxLength: 500, format: 'clean-or-empty-text' }), {
-  maxProperties: 20,
-  propertyNames: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,40}$' },
-  description: 'Up to 20 texts of your own',
-  examples: [{ segment: 'retail' }],
-})
 const Status = T.Enum(['active', 'blocked'], {
   description: 'A blocked customer can be read, but nothing moves',
 })

@@ -41,6 +41,18 @@ export type NewKey = {
 export type ShownKey = { readonly key: ListedKey; readonly value: string }
 
 /** A key as it may be listed, logged and sent in events: without its value. */
+export const keyStates = ['active', 'rotating', 'expired', 'revoked'] as const
+
+/** `rotating`: a replaced value still works. */
+export function keyState(
+  { revoked_at, expires_at }: Pick<ListedKey, 'revoked_at' | 'expires_at'>,
+  { in_grace, now }: { in_grace: boolean; now: number },
+): (typeof keyStates)[number] {
+  if (revoked_at) return 'revoked'
+  if (expires_at !== null && expires_at.getTime() <= now) return 'expired'
+  return in_grace ? 'rotating' : 'active'
+}
+
 export const renderKey = (key: ListedKey, environment: Environment) => ({
   id: key.id,
   partner_id: key.partner_id,

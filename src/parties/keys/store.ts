@@ -259,3 +259,49 @@ export async function lockKeyInForce(
   })
   return { key: rows[0].id === null ? undefined : rows[0], now: rows[0].now }
 }
+
+/**
+ * Keys that expire within so many days. A key that was made for a shorter time counts once half of its time is over.
+ */
+export async function expiringKeys(
+  db: Db,
+  days: number,
+): Promise<
+  (Pick<ApiKey, 'id' | 'partner_id'> & { readonly expires_at: Date; readonly last_four: string })[]
+> {
+  const { rows } = await db.query({
+    name: 'expiring api keys',
+    text: `SELECT k.id, k.partner_id, k.expires_at, v.last_four
+      FROM (SELECT id, partner_id, expires_at FROM api_keys
+        WHERE revoked_at IS NULL AND made_for IS NULL AND expires_at > clock_timestamp()
+          AND expires_at - least(make_interval(days => $1), (expires_at - created_at) / 2) < clock_timestamp()
+        ORDER BY expires_at LIMIT 1000) AS k
+      CROSS JOIN LATERAL (SELECT last_four FROM api_key_values WHERE api_key_id = k.id ORDER BY created_at DESC LIMIT 1) AS v`,
+    values: [days],
+  })
+  return rows
+}
+
+/** Keys with what their limits follow from. */
+export async function keysWithLimits(
+  db: Db,
+  ids: readonly string[],
+): Promise<
+  (CustomLimits &
+    Pick<ApiKey, 'id' | 'partner_id'> & {
+      readonly last_four: string
+      readonly tier: Tier
+      readonly partner_limits: CustomLimits
+    })[]
+> {
+  const { rows } = await db.query({
+    name: 'api keys with limits',
+    text: `SELECT k.id, k.partner_id, ${limitNames.map((name) => `k.${name}`).join(', ')}, v.last_four, p.tier,
+        json_build_object(${limitNames.map((name) => `'${name}', p.${name}`).join(', ')}) AS partner_limits
+      FROM api_keys k JOIN shared.partners p ON p.id = k.partner_id
+      CROSS JOIN LATERAL (SELECT last_four FROM api_key_values WHERE api_key_id = k.id ORDER BY created_at DESC LIMIT 1) AS v
+      WHERE k.id = ANY($1::text[]) AND k.revoked_at IS NULL`,
+    values: [ids],
+  })
+  return rows
+}

@@ -37,6 +37,8 @@ type OwnAct =
   | 'sign_out'
   | 'renew_password'
   | 'change_profile'
+  | 'change_notifications'
+  | 'confirm_address'
   | 'end_session'
   | 'end_other_sessions'
   | 'use_invitation'

@@ -8,6 +8,8 @@ export const loggedActions = [
   'sign_out',
   'renew_password',
   'change_profile',
+  'change_notifications',
+  'confirm_address',
   'end_session',
   'end_other_sessions',
   'use_invitation',

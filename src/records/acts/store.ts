@@ -290,3 +290,34 @@ export const actsKeys: readonly SealedColumn[] = [
     of: (_, id) => actsKeyOf(id),
   },
 ]
+
+/** The lines of these actions between two numbers, the first one left out, in the order of the log. */
+export async function linesOfActions(
+  db: Db,
+  range: {
+    readonly after: bigint
+    readonly until: bigint
+    readonly actions: readonly string[]
+    readonly limit: number
+  },
+): Promise<LogLine[]> {
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM acts WHERE seq > $1 AND seq <= $2 AND action = ANY($3::text[]) ORDER BY seq LIMIT $4`,
+    [range.after, range.until, range.actions, range.limit],
+  )
+  return rows
+}
+
+/** What the sign-ins of a user in the 90 days before a line say, newest first: canonical JSON with the origin. */
+export async function signInsBefore(
+  db: Db,
+  { user_id, seq, limit }: { readonly user_id: string; readonly seq: bigint; readonly limit: number },
+): Promise<(string | null)[]> {
+  const { rows } = await db.query<{ after: string | null }>(
+    `SELECT after FROM acts
+     WHERE object_id = $1 AND seq < $2 AND action = 'sign_in' AND at > clock_timestamp() - interval '90 days'
+     ORDER BY seq DESC LIMIT $3`,
+    [user_id, seq, limit],
+  )
+  return rows.map(({ after }) => after)
+}

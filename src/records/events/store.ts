@@ -93,10 +93,13 @@ export const isoTime = (column: string) =>
 export const endTime = (field: string, status: string) =>
   `CASE d.status WHEN '${status}' THEN coalesce(d.${field}, ${isoTime('v.created_at')}) ELSE d.${field} END`
 
+/** The texts of an order in a form that can be compared. */
+export const metadataText = (column: string) => `${column}::jsonb::text`
+
 /**
  * Checks that each object has exactly the events that its history requires. `expected` yields one row per required event: object_id,
  * sequence, type, partner_id, created_at (null: stored nowhere else), since (earliest possible time) and `facts`, texts that the
- * event's object must repeat. `facts` picks the same texts out of that object, as `d`, whose fields are `fields`. Events that
+ * event's object must repeat, and for orders their `metadata`. `facts` picks the same texts out of that object, as `d`, whose fields are `fields`. Events that
  * were deleted by age may be missing. Events of objects that do not exist are samples, which only the sandbox has.
  */
 export function missingEventCheck(options: {
@@ -108,6 +111,9 @@ export function missingEventCheck(options: {
   readonly facts: string
 }): RangeCheck {
   const { name, prefix, table, expected, fields, facts } = options
+  const has_metadata = fields.includes('metadata json')
+  // A node of the previous release leaves the field out, and creates no order with texts.
+  const otherMetadata = `coalesce(e.metadata <> x.metadata, x.metadata <> '{}' AND e.sequence = 1)`
   return {
     name,
     walk: 'causes',
@@ -118,14 +124,14 @@ export function missingEventCheck(options: {
         coalesce(x.sequence, e.sequence) AS sequence, x.type AS expected, e.type AS found, x.facts, e.facts AS told
       FROM (${expected(within)}) AS x
       FULL JOIN (
-        SELECT v.object_id, v.sequence, v.type, v.partner_id, v.created_at, ${facts} AS facts
+        SELECT v.object_id, v.sequence, v.type, v.partner_id, v.created_at, ${facts} AS facts${has_metadata ? `, ${metadataText('d.metadata')} AS metadata` : ''}
         FROM events v, json_to_record(CASE json_typeof(v.data) WHEN 'object' THEN v.data ELSE '{}' END) AS d (${fields})
         WHERE ${within('v.object_id')} AND ${ofKind('v.object_id', prefix)}) AS e
         ON e.object_id = x.object_id AND e.sequence = x.sequence
       WHERE CASE
         WHEN e.object_id IS NULL THEN x.since > ${EVENTS_REMOVED_UNTIL}
         WHEN x.object_id IS NULL THEN ${IN_PRODUCTION} OR EXISTS (SELECT FROM ${table} WHERE id = e.object_id)
-        ELSE e.type <> x.type OR e.partner_id <> x.partner_id OR e.created_at <> x.created_at OR e.facts IS DISTINCT FROM x.facts
+        ELSE e.type <> x.type OR e.partner_id <> x.partner_id OR e.created_at <> x.created_at OR e.facts IS DISTINCT FROM x.facts${has_metadata ? ` OR ${otherMetadata}` : ''}
       END`,
   }
 }

@@ -183,3 +183,17 @@ export async function exceptionsAbout(db: Db, object_id: string): Promise<Except
   )
   return rows
 }
+
+/** Exceptions after this one, in the order of their opening, open and closed ones. */
+export async function exceptionsSince(
+  db: Db,
+  after: Pick<Exception, 'opened_at' | 'id'>,
+  limit: number,
+): Promise<Pick<Exception, 'id' | 'kind' | 'opened_at'>[]> {
+  const { rows } = await db.query({
+    name: 'exceptions since',
+    text: `SELECT id, kind, opened_at FROM exceptions WHERE (opened_at, id) > ($1, $2) ORDER BY opened_at, id LIMIT $3`,
+    values: [after.opened_at, after.id, limit],
+  })
+  return rows
+}

@@ -88,9 +88,13 @@ export function judge(exchange: Exchange): string[] {
   for (const name of Object.keys(response.headers)) say(headerFault(name, headers))
   say(code !== undefined && !(operation['x-errors'] as string[]).includes(code) && `${code} is not declared`)
   const { schema } = response.content?.['application/json'] ?? {}
+  const is_file = response.content?.['application/pdf'] !== undefined
   const wrong = schema && misfit(schema, json, 'answer')
   say(wrong && `the answer does not fit its schema: ${wrong}`)
-  say(!schema && exchange.text !== '' && 'a body where none is declared')
+  say(!schema && !is_file && exchange.text !== '' && 'a body where none is declared')
+  say(
+    is_file && sent.method !== 'HEAD' && !exchange.text.startsWith('%PDF-') && 'no PDF where one is declared',
+  )
   if (status < 300) faults.push(...statesIn(json))
 
   const allowed = isAllowed(plan, sent)

@@ -1,7 +1,5 @@
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Quote, Trade } from '../../api/types.ts'
-import { useEnvironment } from '../../environment.ts'
 import type { Texts } from '../../text/en/en.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
@@ -11,6 +9,7 @@ import { useFilters } from '../../ui/filters.tsx'
 import { Empty } from '../../ui/page.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { ToPlayground } from '../playground/to-playground.tsx'
 import { priceText } from './price.ts'
 
 type SideOptions<Row> = {
@@ -35,6 +34,7 @@ export const sideColumns = <Row,>({ words, sidesOf, link }: SideOptions<Row>): r
     head: words.pays,
     right: true,
     fold: 'a1',
+    labelled: true,
     cell: (row) => <Amount units={sidesOf(row).from_amount} asset={sidesOf(row).from_asset} as="column" />,
   },
   {
@@ -42,6 +42,7 @@ export const sideColumns = <Row,>({ words, sidesOf, link }: SideOptions<Row>): r
     head: words.receives,
     right: true,
     fold: 'm2',
+    labelled: true,
     cell: (row) => <Amount units={sidesOf(row).to_amount} asset={sidesOf(row).to_asset} as="column" />,
   },
   {
@@ -71,17 +72,11 @@ type EmptyProps = { readonly list: 'quotes' | 'trades'; readonly filtered: boole
 
 export function ListEmpty({ list, filtered }: EmptyProps) {
   const { conversions, ui } = useText()
-  const environment = useEnvironment()
   const { clear } = useFilters(['status', 'pair', 'customer_id', 'created'])
   if (filtered)
     return <Empty title={conversions.nothing_found} action={<Button onClick={clear}>{ui.clear}</Button>} />
-  const action = environment === 'sandbox' && (
-    <Link className="btn" to="/$environment/playground" params={{ environment } as never}>
-      {conversions.to_playground}
-    </Link>
-  )
   return (
-    <Empty title={conversions[`no_${list}`]} action={action}>
+    <Empty title={conversions[`no_${list}`]} action={<ToPlayground />}>
       <p className="quiet">{conversions[`${list}_will`]}</p>
       <Code as="shell" title="curl">
         {calls[list]}

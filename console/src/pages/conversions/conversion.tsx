@@ -9,7 +9,7 @@ import { isolated } from '../../format/id.ts'
 import type { Texts } from '../../text/en/en.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { Details } from '../../ui/details.tsx'
+import { Details, metadataRows } from '../../ui/details.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Id } from '../../ui/id.tsx'
@@ -34,12 +34,12 @@ export function SidesTitle({ of, name }: { readonly of: Terms; readonly name: st
 
 /** How the price was made, line by line from the amount sold to the amount bought. */
 export function HowMade({ of, pricing }: { readonly of: Terms; readonly pricing: Pricing }) {
-  const { conversions } = useText()
+  const { conversions, ui } = useText()
   const { language } = useLanguage()
   const words = conversions.made
   const { fees, from_asset, to_asset } = of
   const converted = sumUnits([of.from_amount, `-${fees.total}`])
-  const known = conversions.prices.sources[pricing.source ?? ''] ?? pricing.source
+  const known = ui.sources[pricing.source ?? ''] ?? pricing.source
   return (
     <Section title={words.title} about={pricing.pair}>
       <table className="t flat made" aria-label={words.title}>
@@ -168,6 +168,7 @@ export function ConversionDetails({ of, page, rows }: DetailsProps) {
               ([name, value]) =>
                 [name, isTime(value) ? <Time key={name} at={value.at} as="detail" /> : value] as const,
             ),
+            ...metadataRows(of.metadata),
             [conversions.request_id, request.id !== null && <Id key="request" id={request.id} />],
             [
               conversions.key,

@@ -50,14 +50,13 @@ export function PricesNow() {
 }
 
 function Pair({ price, answered_at }: { readonly price: Price; readonly answered_at: number }) {
-  const { conversions } = useText()
+  const { conversions, ui } = useText()
   const { language } = useLanguage()
   const { pair, source, fresh, age_ms } = price
   const age = age_ms + Math.max(0, useNow().getTime() - answered_at)
-  const words = conversions.prices.sources
   const sourceText = source
     .split(', ')
-    .map((one) => words[one] ?? one)
+    .map((one) => ui.sources[one] ?? one)
     .join(', ')
   const spread = price.buy_price !== price.sell_price
   return (

@@ -2,6 +2,7 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { call, type Reply } from '../../api/client.ts'
 import type { Environment } from '../../environment.ts'
 import { useText } from '../../text/text.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Field, TextArea } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Rich } from '../../ui/rich.tsx'
@@ -102,7 +103,18 @@ export function AllowlistField({ list }: { readonly list: Allowlist }) {
         />
       </Field>
       {judged?.everybody && <Notice kind="warn">{keys.lets_everybody}</Notice>}
-      {!fault && ranges.length > 0 && last && !last.allowed && (
+      {judged && !fault && ranges.length > 0 && !judged.you.allowed && (
+        <Notice
+          action={
+            <Button small onClick={() => list.setText(`${list.text.trimEnd()}\n${judged.you.address}`)}>
+              {keys.add_your_address}
+            </Button>
+          }
+        >
+          <Rich>{keys.shuts_you_out(judged.you.address)}</Rich>
+        </Notice>
+      )}
+      {!fault && ranges.length > 0 && last && !last.allowed && last.address !== judged?.you.address && (
         <Notice kind="warn">
           <Rich>{keys.shuts_last_out(last.address)}</Rich>
         </Notice>

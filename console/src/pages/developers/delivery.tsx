@@ -132,9 +132,10 @@ const Stop = ({ shape }: { readonly shape: Shape }) => (
 function AttemptTitle({ of }: { readonly of: Attempt }) {
   const { webhooks } = useText().developers
   const came = of.answer && of.error === undefined ? webhooks.answered(of.answer.status) : of.error
+  const tone = isTaken(of) ? 'quiet' : 'bad'
   return (
     <>
-      <b>{webhooks.attempt(of.attempt)}</b> <span className="quiet">{came}</span>
+      <b>{webhooks.attempt(of.attempt)}</b> <span className={tone}>{came}</span>
     </>
   )
 }
@@ -202,7 +203,7 @@ function Answered({ attempt, answer }: AnsweredProps) {
       title={webhooks.answer}
       aside={
         <>
-          <span className="tag">{answer.status}</span>
+          <span className={answer.status < 300 ? 'tag' : 'tag bad'}>{answer.status}</span>
           <span className="faint">
             {webhooks.answer_as_text(durationText(attempt.duration_ms, language))}
           </span>

@@ -16,6 +16,7 @@ import { Empty, PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { ToPlayground } from '../playground/to-playground.tsx'
 import { CursorPager, eventObjectKinds } from './common.tsx'
 import { ObjectLink } from './object-link.tsx'
 import { kinds } from './webhook-forms.tsx'
@@ -110,7 +111,7 @@ function KindChip() {
 function NoEvents() {
   const { events } = useText().developers
   return (
-    <Empty title={events.empty}>
+    <Empty title={events.empty} action={<ToPlayground />}>
       <Code title={events.empty_about} as="shell">
         {`curl ${location.origin}/v1/events \\\n  -H "Authorization: Bearer $TRILHO_KEY"`}
       </Code>

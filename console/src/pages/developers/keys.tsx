@@ -106,6 +106,7 @@ function useColumns(open: (dialog: KeyDialog) => void): Column<Row>[] {
       key: 'used',
       head: keys.last_used,
       fold: 'a2',
+      labelled: true,
       className: 'quiet',
       cell: (row) => <LastUse of={row} />,
     },

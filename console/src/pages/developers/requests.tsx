@@ -15,6 +15,7 @@ import { Code } from '../../ui/code.tsx'
 import { FilterSegments, Filters, OLDEST, TextChip, useFilters, useQueryString } from '../../ui/filters.tsx'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { Glyph } from '../../ui/status.tsx'
+import { ToPlayground } from '../playground/to-playground.tsx'
 import { CursorPager, eventObjectKinds, usePolling } from './common.tsx'
 import { RequestTable } from './request-table.tsx'
 import './developers.css'
@@ -149,7 +150,7 @@ function Find() {
 function NoRequests() {
   const { requests } = useText().developers
   return (
-    <Empty title={requests.empty}>
+    <Empty title={requests.empty} action={<ToPlayground />}>
       <Code title={requests.empty_about} as="shell">
         {`curl -i ${location.origin}/v1/account \\\n  -H "Authorization: Bearer $TRILHO_KEY"`}
       </Code>

@@ -306,7 +306,7 @@ function Deliveries({ of }: { readonly of: Webhook }) {
   const shown = query.event ?? rows?.[0]?.event_id
   return (
     <div className="cols c12 grow">
-      <section className={query.event === undefined ? 'flat' : 'flat no-phone'}>
+      <section className={query.event === undefined ? 'flat' : 'flat no-narrow'}>
         <StatusFilter of={of} />
         <ListBar
           views={{ page: 'webhook', environment, keys: VIEW_KEYS }}
@@ -341,9 +341,9 @@ function Deliveries({ of }: { readonly of: Webhook }) {
         />
         <CursorPager page={list.data} end />
       </section>
-      <section className={query.event === undefined ? 'no-phone' : undefined}>
+      <section className={query.event === undefined ? 'no-narrow' : undefined}>
         <div className="sec stack-4 panel">
-          <button type="button" className="link only-phone" onClick={() => set({ event: undefined })}>
+          <button type="button" className="link only-narrow" onClick={() => set({ event: undefined })}>
             {webhooks.back_to_list}
           </button>
           {shown === undefined ? (

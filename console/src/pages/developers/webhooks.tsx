@@ -103,7 +103,12 @@ function useColumns(): Column<Webhook>[] {
       className: 'two',
       cell: ({ id, url, description }) => (
         <>
-          <Link className="plain" to="/$environment/developers/webhooks/$id" params={{ environment, id }}>
+          <Link
+            className="plain url"
+            to="/$environment/developers/webhooks/$id"
+            params={{ environment, id }}
+            title={url}
+          >
             {shortUrl(url)}
           </Link>
           {description !== undefined && <small>{description}</small>}
@@ -123,6 +128,7 @@ function useColumns(): Column<Webhook>[] {
       head: webhooks.waiting,
       right: true,
       fold: 'a2',
+      labelled: true,
       cell: ({ waiting }) => (waiting === 0 ? '' : countText(waiting, language)),
     },
     {

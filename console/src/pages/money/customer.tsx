@@ -13,7 +13,7 @@ import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Coin } from '../../ui/asset.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Details } from '../../ui/details.tsx'
+import { Details, metadataRows } from '../../ui/details.tsx'
 import { useFilters } from '../../ui/filters.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { PageHead } from '../../ui/page.tsx'
@@ -156,15 +156,7 @@ function Data({ customer }: { readonly customer: CustomerData }) {
             money.data.external_id,
             customer.external_id && <span className="mono">{customer.external_id}</span>,
           ],
-          ...Object.entries(customer.metadata).map(
-            ([name, value]) =>
-              [
-                name,
-                <span key={name} className="wrap-any">
-                  {value}
-                </span>,
-              ] as const,
-          ),
+          ...metadataRows(customer.metadata),
           [money.data.third_party, customer.third_party_payouts && money.data.third_party_yes],
           [money.data.created, <Time key="created" at={customer.created_at} as="detail" />],
         ]}

@@ -5,6 +5,7 @@ import { Code } from '../../ui/code.tsx'
 import { useFilters, useQueryString } from '../../ui/filters.tsx'
 import { Empty, EndMark } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
+import { ToPlayground } from '../playground/to-playground.tsx'
 
 /**
  * The place in a list. The cursor of the shown page is in the URL. A cursor leads only to older rows, so `trail` remembers the
@@ -105,7 +106,7 @@ export function Nothing({ filters, page, title, text, call, action }: NothingPro
   const { any, clear } = useFilters(filters)
   if (!any)
     return (
-      <Empty title={title} action={action}>
+      <Empty title={title} action={action ?? <ToPlayground />}>
         <p>{text}</p>
         {call !== undefined && (
           <Code title="curl" as="shell">

@@ -2,7 +2,9 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { Reply } from '../../api/client.ts'
 import { useEnvironment } from '../../environment.ts'
+import type { Language } from '../../format/amount.ts'
 import { ageText, clockTime, durationText, listTime, longDay, zoneName } from '../../format/time.ts'
+import { DownloadLink } from '../../lists/csv-link.tsx'
 import { Ledger } from '../../object/ledger.tsx'
 import { MadeBy } from '../../object/made-by.tsx'
 import { ObjectEvents } from '../../object/object-events.tsx'
@@ -65,18 +67,23 @@ export function useOrderPolling(open: boolean, look: () => void): void {
   }, [open, look])
 }
 
+/** The language of a receipt, for the language of the console. */
+export const receiptLanguage = (language: Language): 'en' | 'pt' => (language === 'en' ? 'en' : 'pt')
+
 type ActionsProps = {
   readonly order: Order
   readonly redeliver: () => Promise<{ readonly redelivered: number }>
   /** Sandbox buttons that complete or fail the order. */
   readonly ends: readonly { readonly label: string; readonly run: () => Promise<unknown> }[]
+  /** The address of the receipt, if the order has one. */
+  readonly receipt: string | undefined
   /** A link to all orders of the customer. */
   readonly all: { readonly label: string; readonly to: string }
   readonly onSaid: (said: ReactNode) => void
   readonly onChanged: () => void
 }
 
-export function OrderActions({ order, redeliver, ends, all, onSaid, onChanged }: ActionsProps) {
+export function OrderActions({ order, redeliver, ends, receipt, all, onSaid, onChanged }: ActionsProps) {
   const { money } = useText()
   const { may } = useSession()
   const environment = useEnvironment()
@@ -122,6 +129,11 @@ export function OrderActions({ order, redeliver, ends, all, onSaid, onChanged }:
             {label}
           </Button>
         ))}
+      {receipt !== undefined && (
+        <DownloadLink href={receipt} hint={money.receipt_hint}>
+          {money.receipt}
+        </DownloadLink>
+      )}
       {may('webhooks.write') && (
         <Button icon="webhooks" busy={busy && money.again.busy} onClick={() => void again()}>
           {money.again.button}
@@ -187,7 +199,7 @@ export function OrderBody({ page, order, rail, send_id, children }: BodyProps) {
             title={money.track.title}
             about={`${longDay(order.created_at, { language })}, ${ui.zone(zoneName())}`}
           >
-            <Track steps={trackSteps(page.track, about, money)} />
+            <Track steps={trackSteps(page.track, about, { money, ui })} />
           </Section>
           <Ledger movements={page.movements} customer={page.customer} />
           <ObjectEvents events={page.events} />

@@ -1,13 +1,13 @@
 import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import type { Reply } from '../../api/client.ts'
+import { callAddress, type Reply } from '../../api/client.ts'
 import { useAct, useCall } from '../../api/queries.ts'
 import type { PixPayout } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
 import { isolated } from '../../format/id.ts'
-import { useText } from '../../text/text.tsx'
+import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { Details } from '../../ui/details.tsx'
+import { Details, metadataRows } from '../../ui/details.tsx'
 import { Id } from '../../ui/id.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -21,6 +21,7 @@ import {
   OrderActions,
   OrderBody,
   OrderWords,
+  receiptLanguage,
   useOrderPolling,
   When,
 } from './order.tsx'
@@ -94,6 +95,7 @@ type ActionProps = {
 
 function Actions({ payout, ...rest }: ActionProps) {
   const { money } = useText()
+  const { language } = useLanguage()
   const environment = useEnvironment()
   const input = { params: { environment, payout_id: payout.id }, body: {} }
   const stale = ['console.payouts.', 'console.customers.']
@@ -108,6 +110,14 @@ function Actions({ payout, ...rest }: ActionProps) {
         { label: money.sandbox.complete, run: () => complete.mutateAsync(input) },
         { label: money.sandbox.fail, run: () => fail.mutateAsync(input) },
       ]}
+      receipt={
+        payout.status === 'completed'
+          ? callAddress('console.payouts.receipt', {
+              params: input.params,
+              query: { lang: receiptLanguage(language) },
+            })
+          : undefined
+      }
       all={{ label: money.payouts.of_customer, to: '/$environment/payouts' }}
       {...rest}
     />
@@ -140,6 +150,7 @@ function PayoutDetails({ page }: { readonly page: Page }) {
         ],
         [money.end_to_end_id, payout.end_to_end_id && <Id id={payout.end_to_end_id} as="address" />],
         [money.details.send_id, <Id key="send" id={page.send_id} as="address" />],
+        ...metadataRows(payout.metadata),
         [money.details.request, request.id !== null && <Id id={request.id} />],
         [money.details.key, <KeyDetail key="key" request={request} />],
         [money.created, <Time key="created" at={payout.created_at} as="detail" />],

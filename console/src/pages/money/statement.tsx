@@ -121,6 +121,7 @@ function useColumns(): readonly Column<Row>[] {
       head: money.statement.after,
       right: true,
       fold: 'a2',
+      labelled: true,
       className: 'quiet',
       cell: ({ line }) => <Amount units={line.balance_after} asset={line.asset} as="column" />,
     },

@@ -1,11 +1,14 @@
 import type { Reply } from '../../api/client.ts'
 import { shortAddress } from '../../format/id.ts'
 import type { Texts } from '../../text/en/en.ts'
+import { saidText } from '../../text/said-text.ts'
 import { Rich } from '../../ui/rich.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { Step } from '../../ui/track.tsx'
 
 type TrackStep = Reply<'console.payouts.get'>['track'][number]
+
+type TrackTexts = Pick<Texts, 'money' | 'ui'>
 
 type About = {
   readonly idempotency_key: string
@@ -16,12 +19,13 @@ type About = {
 }
 
 /** The steps of a timeline with their texts. Steps still to come are last, dotted. */
-export function trackSteps(track: readonly TrackStep[], about: About, money: Texts['money']): Step[] {
+export function trackSteps(track: readonly TrackStep[], about: About, texts: TrackTexts): Step[] {
+  const { money } = texts
   const sent_first = track.findIndex(({ kind }) => kind === 'sent')
   const steps = track.map((step, i) => ({
     key: `${i} ${step.kind}`,
     at: step.at,
-    ...stepOf(step, { ...about, again: i > sent_first }, money),
+    ...stepOf(step, { ...about, again: i > sent_first }, texts),
   }))
   return about.open ? [...steps, { key: 'ahead', title: money.track.ahead, mark: 'waiting' }] : steps
 }
@@ -29,9 +33,10 @@ export function trackSteps(track: readonly TrackStep[], about: About, money: Tex
 function stepOf(
   step: TrackStep,
   about: About & { readonly again: boolean },
-  { track, transfers }: Texts['money'],
+  { money: { track, transfers }, ui }: TrackTexts,
 ): Omit<Step, 'key' | 'at'> {
   const { said, times } = step
+  const heard = said === null ? undefined : saidText(ui, said)
   const often = times > 1 ? track.asked_times(times) : undefined
   const pix = about.rail === 'pix'
   switch (step.kind) {
@@ -51,9 +56,9 @@ function stepOf(
     case 'asked':
       return said === null
         ? { title: track.asked, text: often && <Between step={step} often={often} />, soft: true, open: true }
-        : { title: track.asked_waiting, text: [said, often].filter(Boolean).join(', '), soft: true }
+        : { title: track.asked_waiting, text: [heard, often].filter(Boolean).join(', '), soft: true }
     case 'answered':
-      if (said !== 'absent') return { title: track.answered, text: said ?? undefined, soft: true }
+      if (said !== 'absent') return { title: track.answered, text: heard, soft: true }
       return pix
         ? { title: track.absent_pix, text: track.absent_pix_text, soft: true }
         : { title: track.absent_chain, text: track.absent_chain_text, soft: true }
@@ -64,7 +69,7 @@ function stepOf(
     case 'failed':
       return {
         title: track.failed,
-        text: [said, track.failed_text].filter(Boolean).join('. '),
+        text: [heard, track.failed_text].filter(Boolean).join('. '),
         mark: 'failed',
       }
   }

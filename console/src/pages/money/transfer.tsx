@@ -1,13 +1,13 @@
 import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import type { Reply } from '../../api/client.ts'
+import { callAddress, type Reply } from '../../api/client.ts'
 import { useAct, useCall } from '../../api/queries.ts'
 import type { OnchainTransfer } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
 import { shortAddress } from '../../format/id.ts'
-import { useText } from '../../text/text.tsx'
+import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
-import { Details } from '../../ui/details.tsx'
+import { Details, metadataRows } from '../../ui/details.tsx'
 import { Id } from '../../ui/id.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -20,6 +20,7 @@ import {
   OrderActions,
   OrderBody,
   OrderWords,
+  receiptLanguage,
   useOrderPolling,
   When,
 } from './order.tsx'
@@ -96,6 +97,7 @@ type ActionProps = {
 
 function Actions({ transfer, ...rest }: ActionProps) {
   const { money } = useText()
+  const { language } = useLanguage()
   const environment = useEnvironment()
   const input = { params: { environment, transfer_id: transfer.id }, body: {} }
   const stale = ['console.transfers.', 'console.customers.']
@@ -110,6 +112,14 @@ function Actions({ transfer, ...rest }: ActionProps) {
         { label: money.sandbox.confirm, run: () => confirm.mutateAsync(input) },
         { label: money.sandbox.fail, run: () => fail.mutateAsync(input) },
       ]}
+      receipt={
+        transfer.status === 'confirmed'
+          ? callAddress('console.transfers.receipt', {
+              params: input.params,
+              query: { lang: receiptLanguage(language) },
+            })
+          : undefined
+      }
       all={{ label: money.transfers.of_customer, to: '/$environment/transfers' }}
       {...rest}
     />
@@ -140,6 +150,7 @@ function TransferDetails({ page }: { readonly page: Page }) {
           ),
         ],
         [money.tx_hash, transfer.tx_hash && <Id id={transfer.tx_hash} as="address" />],
+        ...metadataRows(transfer.metadata),
         [money.details.request, request.id !== null && <Id id={request.id} />],
         [money.details.key, <KeyDetail key="key" request={request} />],
         [money.transfers.created, <Time key="created" at={transfer.created_at} as="detail" />],

@@ -152,6 +152,7 @@ function CustomerDetails({ seen }: { readonly seen: Seen }) {
                 head: operator.partner.available,
                 right: true,
                 fold: 'a1',
+                labelled: true,
                 className: 'med',
                 cell: ({ asset, available }) => <Amount units={available} asset={asset} as="bare" />,
               },
@@ -160,6 +161,7 @@ function CustomerDetails({ seen }: { readonly seen: Seen }) {
                 head: operator.partner.in_transit,
                 right: true,
                 fold: 'a2',
+                labelled: true,
                 cell: ({ asset, in_transit }) => <Amount units={in_transit} asset={asset} as="bare" />,
               },
             ]}

@@ -68,9 +68,9 @@ function Asked({ item: { asked, next_at } }: { readonly item: OpenItem }) {
 }
 
 function Steps({ evidence }: { readonly evidence: Evidence }) {
-  const { operator } = useText()
+  const texts = useText()
   const { language } = useLanguage()
-  return <Track steps={deskSteps(evidence, operator.desk.step, language)} />
+  return <Track steps={deskSteps(evidence, texts, language)} />
 }
 
 function Resolve({ item }: { readonly item: OpenItem }) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { en } from '../../text/en/en.ts'
+import { ptBR } from '../../text/pt-BR/pt-BR.ts'
 import { trackSteps } from '../money/track-steps.tsx'
 import { deskSteps, type Evidence } from './desk-steps.tsx'
 
@@ -22,24 +23,30 @@ const evidenceOf = (kind: 'payout' | 'transfer') =>
 const titles = (steps: readonly { readonly title: unknown }[]) => steps.map(({ title }) => title)
 
 test('the desk says that a second broadcast is the same transaction', () => {
-  const { step: words } = en.operator.desk
-  expect(titles(deskSteps(evidenceOf('transfer'), words, 'en'))).toEqual([
+  expect(titles(deskSteps(evidenceOf('transfer'), en, 'en'))).toEqual([
     'Accepted',
     'Sent',
-    'Asked',
-    'No node of the network knows it',
+    'Queried',
+    'Unknown to every node of the network',
     'Sent again, the same bytes',
     'Still unknown',
   ])
-  expect(titles(deskSteps(evidenceOf('payout'), words, 'en'))).toContain('Sent again, under the same send id')
+  expect(titles(deskSteps(evidenceOf('payout'), en, 'en'))).toContain('Sent again, under the same send id')
+})
+
+test('what the rail said is told in the language of the person', () => {
+  const texts = (step: Parameters<typeof trackSteps>[0][number]) =>
+    trackSteps([step], { idempotency_key: 'one', rail: 'pix', open: false }, ptBR).map(({ text }) => text)
+  expect(texts({ ...step('asked', 'accepted'), times: 3 })).toEqual(['aceito, 3 vezes'])
+  expect(texts(step('answered', 'refused AC03'))).toEqual(['recusado AC03'])
 })
 
 test('the page of a transfer says so too', () => {
   const about = { idempotency_key: 'one', rail: 'polygon', open: true }
-  expect(titles(trackSteps(lost, about, en.money))).toEqual([
+  expect(titles(trackSteps(lost, about, en))).toEqual([
     'Broadcast on polygon',
     'Queried, still unknown',
-    'No node of the network knows it',
+    'Unknown to every node of the network',
     'Sent again, the same bytes',
     'Next: the outcome',
   ])

@@ -2,15 +2,18 @@ import type { Reply } from '../../api/client.ts'
 import { amountText, type Language } from '../../format/amount.ts'
 import { shortAddress } from '../../format/id.ts'
 import type { Texts } from '../../text/en/en.ts'
+import { saidText } from '../../text/said-text.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Rich } from '../../ui/rich.tsx'
 import type { Step } from '../../ui/track.tsx'
 
 export type Evidence = Reply<'console.operator.desk.get'>
 type Words = Texts['operator']['desk']['step']
+type DeskTexts = Pick<Texts, 'operator' | 'ui'>
 
 /** The exchange with the rail since acceptance: what was sent, queried and received. */
-export function deskSteps(evidence: Evidence, words: Words, language: Language): Step[] {
+export function deskSteps(evidence: Evidence, { operator, ui }: DeskTexts, language: Language): Step[] {
+  const words = operator.desk.step
   const { item, steps } = evidence
   const first: Step = {
     key: 'accepted',
@@ -22,7 +25,7 @@ export function deskSteps(evidence: Evidence, words: Words, language: Language):
   const between = steps.map((step, i) => ({
     key: `${i}`,
     at: step.at,
-    ...stepOf(step, { evidence, words, again: i > sent_first }),
+    ...stepOf(step, { evidence, words, ui, again: i > sent_first }),
   }))
   const at = steps.at(-1)?.last_at
   const ended = item.status !== 'pending' && item.status !== 'processing'
@@ -35,14 +38,15 @@ export function deskSteps(evidence: Evidence, words: Words, language: Language):
 type About = {
   readonly evidence: Evidence
   readonly words: Words
+  readonly ui: Texts['ui']
   /** Whether this is a repeated send. */
   readonly again: boolean
 }
 
 function stepOf({ kind, said, times }: Evidence['steps'][number], about: About): Omit<Step, 'key' | 'at'> {
-  const { evidence, words, again } = about
+  const { evidence, words, ui, again } = about
   const rail = evidence.item.kind === 'payout' ? words.pix : words.chain
-  const text = said === null ? undefined : <Rich>{words.said(said)}</Rich>
+  const text = said === null ? undefined : saidText(ui, said)
   switch (kind) {
     case 'sent':
       return again
@@ -59,7 +63,7 @@ function stepOf({ kind, said, times }: Evidence['steps'][number], about: About):
   }
 }
 
-function SentAs({ evidence, words }: Omit<About, 'again'>) {
+function SentAs({ evidence, words }: Pick<About, 'evidence' | 'words'>) {
   const { send_id, tx_hash, to } = evidence
   const name = send_id ?? tx_hash
   if (name === null) return <Rich>{words.to(to)}</Rich>

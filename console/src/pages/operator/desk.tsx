@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
+import { saidText } from '../../text/said-text.ts'
 import { useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { useQueryString } from '../../ui/filters.tsx'
@@ -101,7 +102,7 @@ function Since({ at, rail }: { readonly at: string; readonly rail: string }) {
 }
 
 function OpenTable({ list, chosen }: { readonly list: DeskList; readonly chosen: string | undefined }) {
-  const { operator } = useText()
+  const { operator, ui } = useText()
   const { desk } = operator
   const environment = useEnvironment()
   return (
@@ -152,8 +153,8 @@ function OpenTable({ list, chosen }: { readonly list: DeskList; readonly chosen:
         {
           key: 'word',
           head: desk.last_word,
-          className: 'mono quiet',
-          cell: ({ last_word }) => last_word ?? desk.nothing_said,
+          className: 'quiet',
+          cell: ({ last_word }) => (last_word === null ? desk.nothing_said : saidText(ui, last_word)),
         },
         {
           key: 'state',

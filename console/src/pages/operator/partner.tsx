@@ -28,7 +28,7 @@ type Seen = Reply<'console.operator.partners.get'>
 
 /** One partner: its terms, limits, people, keys and customers. */
 export function PartnerPage() {
-  const { operator } = useText()
+  const { operator, ui } = useText()
   const { partner_id = '' } = useParams({ strict: false }) as { partner_id?: string }
   const environment = useEnvironment()
   const { may } = useSession()
@@ -52,7 +52,7 @@ export function PartnerPage() {
       </Crumbs>
       <PageHead
         title={data?.partner.name ?? operator.partners.title}
-        about={data?.partner.tier}
+        about={data && ui.tiers[data.partner.tier]}
         actions={
           may('operator.rule') && (
             <Button onClick={() => setDoing('terms')} disabled={data === undefined}>
@@ -184,12 +184,7 @@ function Terms({ seen: { partner, usual_limits, endpoint_limits } }: { readonly 
     <div className="wide-names">
       <Details
         rows={[
-          [
-            operator.partners.tier,
-            <span key="tier" className="mono">
-              {partner.tier}
-            </span>,
-          ],
+          [operator.partners.tier, ui.tiers[partner.tier] ?? partner.tier],
           [operator.partners.pix_fee, <Amount key="fee" units={`${partner.pix_fee}`} asset="BRL" />],
           [operator.partners.service_fee, percentText(partner.service_fee_bps, language)],
           [operator.partners.share, percentText(partner.partner_fee_share_pct * 100, language)],
@@ -228,6 +223,7 @@ function Held({ seen: { balances } }: { readonly seen: Seen }) {
           head: words.available,
           right: true,
           fold: 'a1',
+          labelled: true,
           cell: ({ available, asset }) => <Amount units={available} asset={asset} as="bare" />,
         },
         {
@@ -235,6 +231,7 @@ function Held({ seen: { balances } }: { readonly seen: Seen }) {
           head: words.in_transit,
           right: true,
           fold: 'a2',
+          labelled: true,
           cell: ({ in_transit, asset }) => <Amount units={in_transit} asset={asset} as="bare" />,
         },
       ]}
@@ -243,7 +240,7 @@ function Held({ seen: { balances } }: { readonly seen: Seen }) {
 }
 
 function Keys({ seen: { keys } }: { readonly seen: Seen }) {
-  const { operator, ui } = useText()
+  const { developers, operator, ui } = useText()
   const words = operator.partner
   return (
     <Table
@@ -267,12 +264,9 @@ function Keys({ seen: { keys } }: { readonly seen: Seen }) {
           key: 'state',
           head: operator.desk.state,
           fold: 'a1',
-          cell: ({ revoked_at }) =>
-            revoked_at === null ? (
-              <Status state="active">{ui.state.active}</Status>
-            ) : (
-              <Status state="revoked">{ui.state.revoked}</Status>
-            ),
+          cell: ({ state }) => (
+            <Status state={state === 'rotating' ? 'rotated' : state}>{developers.keys.states[state]}</Status>
+          ),
         },
         {
           key: 'used',

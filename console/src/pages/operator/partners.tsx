@@ -71,13 +71,14 @@ export function PartnersPage() {
             key: 'tier',
             head: partners.tier,
             fold: 'a1',
-            cell: ({ tier }) => <span className="mono">{tier}</span>,
+            cell: ({ tier }) => ui.tiers[tier] ?? tier,
           },
           {
             key: 'pix_fee',
             head: partners.pix_fee,
             right: true,
             fold: 'a2',
+            labelled: true,
             cell: ({ pix_fee }) => <Amount units={`${pix_fee}`} asset="BRL" />,
           },
           {

@@ -4,6 +4,7 @@ import { useAct, useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { countText, sumUnits } from '../../format/amount.ts'
 import { durationText } from '../../format/time.ts'
+import { checkText } from '../../text/checks/check-text.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Asset } from '../../ui/asset.tsx'
@@ -240,6 +241,7 @@ function Owed({ proof }: { readonly proof: Proof }) {
             head: words.owed,
             right: true,
             fold: 'm2',
+            labelled: true,
             cell: ({ owed, asset }) => <Amount units={owed} asset={asset} as="bare" />,
           },
           {
@@ -247,6 +249,7 @@ function Owed({ proof }: { readonly proof: Proof }) {
             head: words.held,
             right: true,
             fold: 'a1',
+            labelled: true,
             cell: ({ held, asset }) => <Amount units={held} asset={asset} as="bare" />,
           },
           {
@@ -254,6 +257,7 @@ function Owed({ proof }: { readonly proof: Proof }) {
             head: words.house,
             right: true,
             fold: 'a2',
+            labelled: true,
             className: 'quiet',
             cell: ({ house, asset }) => <Amount units={house} asset={asset} as="bare" />,
           },
@@ -265,10 +269,9 @@ function Owed({ proof }: { readonly proof: Proof }) {
 
 const SHOWN = 9
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
-
 function Checks({ proof }: { readonly proof: Proof }) {
   const { operator } = useText()
+  const { language } = useLanguage()
   const words = operator.proof
   const [all, setAll] = useState(false)
   const wrong = new Set(proof.findings.map(({ check }) => check))
@@ -287,7 +290,7 @@ function Checks({ proof }: { readonly proof: Proof }) {
             <span className={wrong.has(name) ? 'st failed' : 'st done'}>
               <Glyph shape={wrong.has(name) ? 'failed' : 'done'} />
             </span>
-            <span>{capital(name)}</span>
+            <span>{checkText(language, name)}</span>
           </li>
         ))}
         {rest > 0 && (
@@ -304,13 +307,14 @@ function Checks({ proof }: { readonly proof: Proof }) {
 
 function Findings({ proof }: { readonly proof: Proof }) {
   const { operator } = useText()
+  const { language } = useLanguage()
   const words = operator.proof
   return (
     <Section title={words.found} about={words.found_about}>
       <div className="stack">
         {proof.findings.map(({ check, found, examples }) => (
           <Notice key={check} kind="bad">
-            <b>{capital(check)}</b> <span className="quiet small">{words.times(found)}</span>
+            <b>{checkText(language, check)}</b> <span className="quiet small">{words.times(found)}</span>
             {examples.map(({ object_id, facts }) => (
               <div key={object_id + JSON.stringify(facts)} className="facts">
                 <Id id={object_id} as="full" />

@@ -53,6 +53,13 @@ export function RailsPage() {
           </Section>
         </div>
       )}
+      {seen.data !== undefined && (
+        <Section title={rails.mail}>
+          <div className="wide-names">
+            <Mail {...seen.data.mail} />
+          </div>
+        </Section>
+      )}
       <EndMark />
     </>
   )
@@ -126,7 +133,7 @@ function State({ rail: { configured, simulated, message } }: { readonly rail: Ra
 }
 
 function Prices({ prices }: { readonly prices: Rails['prices'] }) {
-  const { operator } = useText()
+  const { operator, ui } = useText()
   const { rails } = operator
   const { language } = useLanguage()
   return (
@@ -152,7 +159,7 @@ function Prices({ prices }: { readonly prices: Rails['prices'] }) {
           head: rails.source,
           fold: 'named',
           className: 'quiet',
-          cell: ({ source }) => source,
+          cell: ({ source }) => ui.sources[source] ?? source,
         },
         {
           key: 'fresh',
@@ -199,6 +206,48 @@ export function AuditLine({ age_seconds, last_finished_at, stage, findings }: Ra
         <Rich>{stage === null ? text : `${text}, ${rails.audit_stage(stage)}`}</Rich>
       </span>
     </Status>
+  )
+}
+
+/** Whether mail works. A failure is over once a mail was sent after it. */
+function Mail({ configured, sent_at, failed_at, error, waiting, given_up }: Rails['mail']) {
+  const { operator } = useText()
+  const { rails } = operator
+  const { language } = useLanguage()
+  const fails = failed_at !== null && (sent_at === null || sent_at < failed_at)
+  const time = (at: string | null) => (at === null ? rails.never : <Time at={at} as="detail" />)
+  const state = !configured
+    ? (['off', rails.mail_none] as const)
+    : fails
+      ? (['attention', rails.mail_fails] as const)
+      : sent_at === null
+        ? (['waiting', rails.mail_untried] as const)
+        : (['done', rails.mail_works] as const)
+  return (
+    <Details
+      rows={[
+        [
+          rails.state,
+          <Status key="state" state={state[0]}>
+            {state[1]}
+          </Status>,
+        ],
+        [rails.mail_sent, time(sent_at)],
+        [rails.mail_failed, time(failed_at)],
+        ...(error === null
+          ? []
+          : [
+              [
+                rails.mail_reason,
+                <span key="error" className="mono">
+                  {error}
+                </span>,
+              ] as const,
+            ]),
+        [rails.mail_waiting, countText(waiting, language)],
+        [rails.mail_given_up, countText(given_up, language)],
+      ]}
+    />
   )
 }
 

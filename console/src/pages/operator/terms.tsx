@@ -20,7 +20,7 @@ type Props = {
 
 /** Sends only the changed terms. */
 export function EditTerms({ partner, onActed, onClose }: Props) {
-  const { operator } = useText()
+  const { operator, ui } = useText()
   const words = operator.partner
   const { language } = useLanguage()
   const environment = useEnvironment()
@@ -64,7 +64,7 @@ export function EditTerms({ partner, onActed, onClose }: Props) {
         <Select
           value={tier}
           onValue={(value) => setTier(value as Partner['tier'])}
-          options={tiers.map((one) => [one, one])}
+          options={tiers.map((one) => [one, ui.tiers[one] ?? one])}
         />
       </Field>
       <Field label={words.fee} aside="BRL">

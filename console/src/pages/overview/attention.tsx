@@ -146,6 +146,7 @@ function OldValue({ one, now }: { readonly one: Seen['old_values'][number]; read
 function Act({ one }: { readonly one: Seen['acts'][number] }) {
   const { overview } = useText()
   const { language } = useLanguage()
+  const environment = useEnvironment()
   const words = overview.attention
   const who = one.actor_kind === 'person' ? (one.actor_email ?? words.somebody) : words.operator
   const whom = one.object_email ?? words.somebody
@@ -155,12 +156,17 @@ function Act({ one }: { readonly one: Seen['acts'][number] }) {
       tone="quiet"
       text={words.acts[one.action]?.(who, whom) ?? words.act(who, one.action, whom)}
       since={toMinute(one.at, language)}
-      link={<Link to="/team">{words.team}</Link>}
+      link={
+        <Link to="/$environment/team" params={{ environment }}>
+          {words.team}
+        </Link>
+      }
     />
   )
 }
 
 function MoreActs({ count }: { readonly count: number }) {
+  const environment = useEnvironment()
   const words = useText().overview.attention
   return (
     <Line
@@ -168,7 +174,11 @@ function MoreActs({ count }: { readonly count: number }) {
       tone="quiet"
       text={words.more_acts(count)}
       since={null}
-      link={<Link to="/team/audit">{words.audit}</Link>}
+      link={
+        <Link to="/$environment/team/audit" params={{ environment }}>
+          {words.audit}
+        </Link>
+      }
     />
   )
 }

@@ -6,10 +6,14 @@ import { Section } from '../../ui/page.tsx'
 import type { Overview } from './overview.tsx'
 
 export function RateLimits({ of: { limits, tier } }: { readonly of: Overview }) {
-  const words = useText().overview.limits
+  const { overview, ui } = useText()
+  const words = overview.limits
   const { language } = useLanguage()
   return (
-    <Section title={words.title} actions={<span className="quiet small">{words.tier[tier]}</span>}>
+    <Section
+      title={words.title}
+      actions={<span className="quiet small">{words.tier(ui.tiers[tier] ?? tier)}</span>}
+    >
       {limits.length === 0 && <p className="quiet">{words.none}</p>}
       {limits.map(({ key_id, name, window, used, limit }) => (
         <div key={`${key_id} ${window}`} className="limit">

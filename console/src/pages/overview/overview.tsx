@@ -12,6 +12,7 @@ import { Attention } from './attention.tsx'
 import { Balances } from './balances.tsx'
 import { Latest } from './latest.tsx'
 import { Prices, RateLimits } from './limits.tsx'
+import { NextStep } from './next-step.tsx'
 import { Rails } from './rails.tsx'
 import { Start } from './start.tsx'
 import { Volume } from './volume.tsx'
@@ -75,6 +76,7 @@ function Sheet({ data, stale }: { readonly data: Overview; readonly stale: boole
   return (
     <div className={stale ? 'sheet stale' : 'sheet'}>
       <Attention of={data} />
+      <NextStep of={data} />
       <Balances of={data} />
       <div className="cols c21">
         <Volume of={data} />

@@ -63,7 +63,7 @@ export function Rails({ of }: { readonly of: Overview }) {
               <th scope="col" className="r">
                 {words.median}
               </th>
-              <th scope="col" className="r no-phone">
+              <th scope="col" className="r no-phone marks">
                 {of.period === '24h' ? words.each_hour : words.each_day}
               </th>
             </tr>
@@ -93,7 +93,7 @@ function Rail({ row }: { readonly row: Row }) {
       <td className="r">{countText(ended, language)}</td>
       <td className="r">{percentText(shareBps(BigInt(completed), BigInt(ended)), language)}</td>
       <td className="r quiet">{medianText(row, words.at_once, language)}</td>
-      <td className="r no-phone">
+      <td className="r no-phone marks">
         <DayMarks marks={marks} label={words.bad(bad, marks.length)} />
       </td>
     </tr>

@@ -36,7 +36,7 @@ export function AccountPage() {
 }
 
 function Terms({ account }: { readonly account: Account }) {
-  const { people } = useText()
+  const { people, ui } = useText()
   const { language } = useLanguage()
   const { pix_fee, service_fee_bps, partner_fee_share_pct, third_party_payouts } = account
   return (
@@ -45,7 +45,7 @@ function Terms({ account }: { readonly account: Account }) {
         rows={[
           [people.account.partner, account.name],
           [people.account.id, <Id key="id" id={account.id} />],
-          [people.account.tier, account.tier],
+          [people.account.tier, ui.tiers[account.tier] ?? account.tier],
           [people.account.since, <Time key="since" at={account.created_at} as="day" />],
           [people.account.pix_fee, <Amount key="fee" units={pix_fee} asset="BRL" as="full" />],
           [people.account.service_fee, percentText(service_fee_bps, language)],
@@ -130,9 +130,17 @@ function MoneyLimits({ limits }: { readonly limits: Account['money_limits'] }) {
             head: people.account.production,
             right: true,
             fold: 'a1',
+            labelled: true,
             cell: cell('production'),
           },
-          { key: 'sandbox', head: people.account.sandbox, right: true, fold: 'a2', cell: cell('sandbox') },
+          {
+            key: 'sandbox',
+            head: people.account.sandbox,
+            right: true,
+            fold: 'a2',
+            labelled: true,
+            cell: cell('sandbox'),
+          },
         ]}
       />
     </Section>

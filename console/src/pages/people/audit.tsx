@@ -1,6 +1,7 @@
 import { Link, useRouter } from '@tanstack/react-router'
 import { callAddress, type Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
+import { useEnvironment } from '../../environment.ts'
 import { CsvLink } from '../../lists/csv-link.tsx'
 import { ListBar } from '../../lists/list-bar.tsx'
 import { PeriodChip, rangeOf } from '../../lists/period.tsx'
@@ -29,6 +30,7 @@ const keyOf = ({ place, seq }: Line): string => `${place}-${seq}`
 export function AuditPage() {
   const { people, lists } = useText()
   const { language } = useLanguage()
+  const environment = useEnvironment()
   const router = useRouter()
   const { query, set } = useQueryString()
   const { after, line } = query
@@ -45,7 +47,7 @@ export function AuditPage() {
     <>
       <Crumbs>
         {[
-          <Link key="team" to="/team">
+          <Link key="team" to="/$environment/team" params={{ environment }}>
             {people.team.title}
           </Link>,
           people.audit.title,

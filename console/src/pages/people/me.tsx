@@ -19,6 +19,7 @@ import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Enrol, RecoveryCodes } from './factor.tsx'
 import { mistakesOf, NewPassword } from './link.tsx'
+import { MailSettings } from './mail-settings.tsx'
 import './people.css'
 
 type Me = Reply<'console.me.get'>
@@ -37,7 +38,10 @@ export function MePage() {
             <Profile me={me.data} />
             <Factor me={me.data} />
           </div>
-          <Password />
+          <div className="cols two">
+            <MailSettings />
+            <Password />
+          </div>
         </>
       )}
       <Sessions />

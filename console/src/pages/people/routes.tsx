@@ -1,5 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { rootRoute, shellRoute } from '../../layouts.tsx'
+import { environmentRoute, operatorRoute, rootRoute } from '../../layouts.tsx'
 import { lazyPage } from '../../reload.ts'
 import { currentSession } from '../../session.tsx'
 
@@ -25,26 +25,41 @@ export const publicRoutes = [
   }),
 ] as const
 
-/** Pages about the person and the team. */
+const MePage = lazyPage(() => import('./me.tsx'), 'MePage')
+
+const NotificationsPage = lazyPage(() => import('./notifications.tsx'), 'NotificationsPage')
+
+/** Pages about the person and the team. Their content is the same in both environments; what they link to is not. */
 export const peopleRoutes = [
   createRoute({
-    getParentRoute: () => shellRoute,
+    getParentRoute: () => environmentRoute,
     path: 'me',
-    component: lazyPage(() => import('./me.tsx'), 'MePage'),
+    component: MePage,
   }),
   createRoute({
-    getParentRoute: () => shellRoute,
+    getParentRoute: () => environmentRoute,
+    path: 'notifications',
+    component: NotificationsPage,
+  }),
+  createRoute({
+    getParentRoute: () => environmentRoute,
     path: 'team',
     component: lazyPage(() => import('./team.tsx'), 'TeamPage'),
   }),
   createRoute({
-    getParentRoute: () => shellRoute,
+    getParentRoute: () => environmentRoute,
     path: 'team/audit',
     component: lazyPage(() => import('./audit.tsx'), 'AuditPage'),
   }),
   createRoute({
-    getParentRoute: () => shellRoute,
+    getParentRoute: () => environmentRoute,
     path: 'account',
     component: lazyPage(() => import('./account.tsx'), 'AccountPage'),
   }),
+] as const
+
+/** The pages about the person, for an operator. */
+export const ownRoutes = [
+  createRoute({ getParentRoute: () => operatorRoute, path: 'me', component: MePage }),
+  createRoute({ getParentRoute: () => operatorRoute, path: 'notifications', component: NotificationsPage }),
 ] as const

@@ -4,6 +4,7 @@ import type { Reply } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useFormId } from '../../api/form-id.ts'
 import { useAct, useCall } from '../../api/queries.ts'
+import { useEnvironment } from '../../environment.ts'
 import { minuteTime } from '../../format/time.ts'
 import { useSession } from '../../session.tsx'
 import { errorText } from '../../text/error-text.ts'
@@ -36,6 +37,7 @@ const teams = { stale: ['console.team.', 'console.acts.'] } as const
 
 export function TeamPage() {
   const { people } = useText()
+  const environment = useEnvironment()
   const { may } = useSession()
   const team = useCall('console.team.get', {})
   const [shown, setShown] = useState<Shown>()
@@ -49,7 +51,7 @@ export function TeamPage() {
         actions={
           <>
             {may('acts.read') && (
-              <Link className="btn" to="/team/audit">
+              <Link className="btn" to="/$environment/team/audit" params={{ environment }}>
                 {people.team.audit}
               </Link>
             )}

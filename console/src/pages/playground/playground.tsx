@@ -9,7 +9,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Empty, PageHead, Section } from '../../ui/page.tsx'
 import { ExchangePanel } from './exchange.tsx'
 import { OrderForm } from './form.tsx'
-import { bodyOf, curlOf, type Draft, firstDraft, paths } from './orders.ts'
+import { bodyOf, curlOf, type Draft, firstDraft, newKey, paths } from './orders.ts'
 import './playground.css'
 
 const environment = 'sandbox'
@@ -77,7 +77,11 @@ function Playing({ known }: { readonly known: Known }) {
   const { language } = useLanguage()
   const [draft, setDraft] = useState<Draft>(() => firstDraft(payerOf(known).id, language))
   const [made, setMade] = useState<Made>()
+  const [sent_key, setSentKey] = useState<string>()
   const calls = useCalls()
+  // An idempotency key stands for one body: an edit after it was sent is another order.
+  const edit = (next: Draft) =>
+    setDraft(next.idempotency_key === sent_key ? { ...next, idempotency_key: newKey() } : next)
 
   const send = async (name: keyof typeof calls, path: string, input: object, body: unknown) => {
     const exchange = await calls[name]
@@ -88,6 +92,7 @@ function Playing({ known }: { readonly known: Known }) {
   }
   const sendDraft = () => {
     const body = bodyOf(draft, language)
+    if (body !== undefined) setSentKey(draft.idempotency_key)
     return body === undefined ? undefined : send(draft.kind, paths[draft.kind], {}, body)
   }
   const execute = (quote_id: string) =>
@@ -105,7 +110,7 @@ function Playing({ known }: { readonly known: Known }) {
         <OrderForm
           known={known}
           draft={draft}
-          onDraft={setDraft}
+          onDraft={edit}
           sending={calls[draft.kind].isPending}
           onSend={sendDraft}
         />

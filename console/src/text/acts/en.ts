@@ -6,6 +6,8 @@ export const acts = {
   sign_out: 'Signed out',
   renew_password: 'Changed their password',
   change_profile: 'Changed their name or language',
+  change_notifications: 'Changed which notifications come by e-mail',
+  confirm_address: 'Confirmed their e-mail address',
   end_session: 'Ended one of their sessions',
   end_other_sessions: 'Ended all their other sessions',
   use_invitation: 'Joined by an invitation',

@@ -7,6 +7,8 @@ export const acts: typeof en = {
   sign_out: 'Saiu',
   renew_password: 'Trocou a própria senha',
   change_profile: 'Alterou o próprio nome ou idioma',
+  change_notifications: 'Alterou quais notificações chegam por e-mail',
+  confirm_address: 'Confirmou o próprio endereço de e-mail',
   end_session: 'Encerrou uma das próprias sessões',
   end_other_sessions: 'Encerrou todas as outras sessões',
   use_invitation: 'Entrou na equipe por convite',

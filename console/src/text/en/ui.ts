@@ -38,9 +38,9 @@ export const ui = {
   export_hint:
     'One export of your team runs at a time. An export that breaks off is shown as a failed download: start it again.',
   stored_it: 'I have stored it in a safe place',
-  stored_first: 'Say that you have stored it: it is not shown again.',
+  stored_first: 'Confirm that you have stored it: it is not shown again.',
   type_name: (name: string) => `Type ${name} to confirm`,
-  what_follows: 'What follows',
+  what_follows: 'What happens next',
   ago: (age: string) => `${age} ago`,
   for: (age: string) => `for ${age}`,
   in: (age: string) => `in ${age}`,
@@ -69,7 +69,7 @@ export const ui = {
     not_permitted: 'Your role does not permit this. An owner of your team can do it or change your role.',
     shut: (until: string) =>
       `Your second factor was reset: you cannot do this until ${until}. Another owner of your team, or the operator, can do it for you.`,
-    not_found: 'There is no such thing in this environment.',
+    not_found: 'Not found in this environment.',
     no_id: (text: string, of: string, prefix: string) =>
       `“${text}” is not the id of ${of}. Such an id is ${prefix} and 26 letters and digits.`,
     id_of: {
@@ -90,28 +90,47 @@ export const ui = {
   errors: {
     amount_too_large: 'The amount is too large: no amount and no balance may have more than 18 digits.',
     not_signed_in: 'Your session has ended, and you are not signed in.',
-    object_not_found: 'There is no such thing in this environment.',
+    object_not_found: 'Not found in this environment.',
   } as Readonly<Record<string, string>>,
+  /** Texts by `details.reason`, which names what a code alone does not say. English has the API's own message. */
+  reasons: {} as Readonly<Record<string, string>>,
+  /** What a rail said, by the first word of its answer; a code may follow. */
+  said: {
+    absent: 'unknown to the rail',
+    accepted: 'accepted',
+    confirmed: 'confirmed',
+    failed: 'failed',
+    later: 'to be signed later',
+    refused: 'rejected',
+    settled: 'settled',
+    signed: 'signed',
+    waiting: 'waiting',
+  } as Readonly<Record<string, string>>,
+  tiers: { standard: 'Standard', growth: 'Growth', enterprise: 'Enterprise' } as Readonly<
+    Record<string, string>
+  >,
+  /** Where a price comes from. */
+  sources: { fixed: 'fixed', set: 'set by you' } as Readonly<Record<string, string>>,
   /** Errors of a typed amount. */
   amount_wrong: {
-    zero: 'It must be more than zero.',
+    zero: 'The amount must be more than zero.',
     decimals: (asset: string, count: number) => `${asset} has ${count} decimals, no more.`,
     figure: (example: string) => `Write an amount such as ${example}.`,
   },
   /** Errors of a field, by its name in the API. */
   fields: {
-    document: 'This is no CPF or CNPJ: its check digits do not fit. Compare it with the paper.',
+    document: 'This is not a valid CPF or CNPJ: the check digits are wrong. Compare it with the document.',
     name: 'Write a name of at most 120 characters.',
-    email: 'This is no e-mail address, such as ana@example.com.',
-    external_id: 'At most 120 characters, and none of them a line break.',
+    email: 'This is not an e-mail address. Write one such as ana@example.com.',
+    external_id: 'At most 120 characters, without line breaks.',
     metadata: 'At most 20 lines, with names of up to 40 characters and texts of up to 500.',
     amount: 'Write an amount above zero with at most 18 digits, those after the decimal point included.',
     url: 'This address cannot be used: it must be https (in the sandbox also http), reachable from the internet, without user, password or fragment.',
-    ip_allowlist: 'These are no addresses or ranges, such as 203.0.113.0/24.',
+    ip_allowlist: 'Write IP addresses or CIDR ranges, such as 203.0.113.0/24.',
     password: 'This password is too short, or too easy to guess.',
-    cursor: 'This page of the list does not exist any more. Begin at the newest.',
-    before: 'This page of the list does not exist any more. Begin at the newest.',
-    after: 'This page of the list does not exist any more. Begin at the newest.',
+    cursor: 'This page of the list no longer exists. Start at the newest.',
+    before: 'This page of the list no longer exists. Start at the newest.',
+    after: 'This page of the list no longer exists. Start at the newest.',
   } as Readonly<Record<string, string>>,
   /** The dialog for a session that ended while a form was open. */
   again: {
@@ -121,16 +140,17 @@ export const ui = {
     go: 'Sign in',
   },
   proof: {
-    title: 'Is it you?',
-    about: 'This needs a fresh proof. It then lasts five minutes.',
+    title: 'Confirm that it is you',
+    about: 'This action needs a fresh confirmation, which then lasts five minutes.',
     code: 'Code from your authenticator app',
     code_hint: 'Six digits, or one of your recovery codes.',
     password: 'Your password',
     go: 'Continue',
     going: 'Checking…',
     no_factor_title: 'A second factor is needed',
-    no_factor: 'Production keys need a code from an authenticator app. Enrol one first; it takes a minute.',
-    enrol: 'Enrol a factor',
+    no_factor:
+      'Production keys need a code from an authenticator app. Set up a second factor first; it takes a minute.',
+    enrol: 'Set up a second factor',
   },
   state: {
     completed: 'Completed',

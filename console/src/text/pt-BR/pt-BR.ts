@@ -4,6 +4,7 @@ import { developers } from './developers.ts'
 import { finding } from './finding.ts'
 import { lists } from './lists.ts'
 import { money } from './money.ts'
+import { notifications } from './notifications.ts'
 import { object } from './object.ts'
 import { operator } from './operator.ts'
 import { overview } from './overview.ts'
@@ -18,6 +19,7 @@ export const ptBR: Texts = {
   finding,
   lists,
   money,
+  notifications,
   object,
   operator,
   overview,

@@ -32,7 +32,7 @@ export const ui: typeof En = {
   to: 'Até',
   loading: 'Carregando',
   filters: 'Filtros',
-  status: 'Situação',
+  status: 'Status',
   path: 'Caminho',
   export_csv: 'Exportar CSV',
   export_hint:
@@ -40,7 +40,7 @@ export const ui: typeof En = {
   stored_it: 'Guardei em lugar seguro',
   stored_first: 'Confirme que você guardou: não será mostrado de novo.',
   type_name: (name) => `Digite ${name} para confirmar`,
-  what_follows: 'O que acontece',
+  what_follows: 'O que acontece depois',
   ago: (age) => `há ${age}`,
   for: (age) => `há ${age}`,
   in: (age) => `em ${age}`,
@@ -67,7 +67,7 @@ export const ui: typeof En = {
     not_permitted: 'Seu papel não permite isto. Um titular da sua equipe pode fazê-lo ou mudar seu papel.',
     shut: (until) =>
       `Seu segundo fator foi redefinido: você não pode fazer isto até ${until}. Outro titular da sua equipe, ou o operador, pode fazê-lo por você.`,
-    not_found: 'Isto não existe neste ambiente.',
+    not_found: 'Não encontrado neste ambiente.',
     no_id: (text, of, prefix) =>
       `“${text}” não é o id de ${of}. Um id assim é ${prefix} e mais 26 letras e dígitos.`,
     id_of: {
@@ -90,10 +90,10 @@ export const ui: typeof En = {
     code_needed: 'Informe o código do seu segundo fator, ou um dos seus códigos de recuperação.',
     not_permitted: 'Seu papel não permite isto. Peça a um titular da sua equipe.',
     proof_needed: 'Confirme mais uma vez que é você, e isto segue adiante.',
-    factor_needed: 'Isto exige um segundo fator. Cadastre um nas suas preferências e tente de novo.',
+    factor_needed: 'Isto exige um segundo fator. Configure um nas suas configurações e tente de novo.',
     cross_site_request:
       'Isto não veio da própria página do console. Abra o console no endereço de sempre, recarregue a página e tente de novo.',
-    object_not_found: 'Isto não existe neste ambiente.',
+    object_not_found: 'Não encontrado neste ambiente.',
     second_person_needed: 'Uma segunda pessoa precisa fazer isto: a proposta é sua.',
     key_not_found: 'Esta chave não existe neste ambiente.',
     already_done: 'Este formulário já foi enviado, e o que ele pediu existe.',
@@ -115,28 +115,79 @@ export const ui: typeof En = {
     amount_too_large: 'O valor é grande demais: nenhum valor e nenhum saldo pode ter mais de 18 dígitos.',
     rate_limit_exceeded: 'Tentativas demais em pouco tempo.',
     internal_error: 'Algo deu errado do nosso lado. Se continuar, informe o id da chamada.',
+    not_possible: 'A situação atual não permite esta mudança.',
+    idempotency_conflict:
+      'Já existe uma chamada diferente com esta chave de idempotência ou referência. Use outra.',
+    invalid_amount: 'Escreva um valor acima de zero, com no máximo as casas decimais do ativo.',
+    limit_exceeded: 'O valor ultrapassa um limite do cliente. Nada foi movido.',
+    too_many_redeliveries: 'Reenvios demais em andamento. Espere um pouco e tente de novo.',
+    too_many_webhook_endpoints: 'O número máximo de endpoints de webhook foi atingido. Exclua um antes.',
     rail_unavailable: 'A rede não pode ser alcançada agora.',
     price_unavailable: 'Não há preço agora. Tente de novo em instantes.',
     service_unavailable: 'O serviço não pode responder agora. Tente de novo em instantes.',
   },
+  reasons: {
+    id_of_another_payout:
+      'Outro pagamento tem este id end-to-end na rede Pix. Confira de qual pagamento se trata.',
+    never_accepted:
+      'Este pagamento não precisa da declaração sobre a aceitação: a rede nunca o aceitou, ou ele foi pago. Retire a declaração.',
+    was_accepted:
+      'A rede aceitou este pagamento, que pode ter sido pago. Pergunte ao banco por escrito. Se o dinheiro precisa voltar, declare que a rede o tinha aceitado e use a resposta do banco como comprovação.',
+    may_be_sent_now:
+      'Este pagamento pode estar sendo enviado à rede neste momento. Tente de novo em alguns minutos e confira com a rede se ele chegou.',
+    was_paid: 'A rede informa que este pagamento foi pago. O serviço lança isso sozinho em um minuto.',
+    was_not_paid: 'A rede informa que recusou este pagamento. O serviço lança isso sozinho em um minuto.',
+    may_still_be_paid: 'A rede aceitou este pagamento e ainda pode pagá-lo.',
+    signed_since: 'A transferência foi assinada depois da proposta. Recuse a proposta e confira de novo.',
+    never_signed: 'A transferência nunca foi assinada, portanto não pode ter sido confirmada.',
+    not_confirmed:
+      'Pelo que se sabe aqui, a transferência não está confirmada. O dinheiro segue em trânsito. Compare o hash com o explorador da rede.',
+    may_still_be_mined:
+      'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou substituída. O dinheiro segue em trânsito.',
+    reversed_before: 'Este depósito já foi estornado.',
+    not_in_the_log:
+      'Esta proposta não confere com o registro de auditoria: foi criada ou alterada por fora do serviço.',
+    withdraw_instead: 'A proposta é sua: em vez de recusá-la, cancele-a.',
+    proposal_of_another: 'Só quem fez uma proposta pode cancelá-la; outro operador a recusa.',
+    two_operators_needed: 'Em produção um operador propõe e outro aprova, e ainda não há dois.',
+    proposer_lost_role:
+      'Quem fez esta proposta não é mais um operador que possa decidir isto. Proponha de novo.',
+    first_must_be_admin: 'O primeiro operador precisa ser administrador.',
+    proof_running: 'Uma prova já está em andamento neste nó. Espere o fim dela.',
+    running_already: 'Isto já está em andamento neste nó. Espere o fim.',
+  },
+  said: {
+    absent: 'desconhecido pelo trilho',
+    accepted: 'aceito',
+    confirmed: 'confirmada',
+    failed: 'falhou',
+    later: 'será assinada mais tarde',
+    refused: 'recusado',
+    settled: 'liquidado',
+    signed: 'assinada',
+    waiting: 'aguardando',
+  },
+  tiers: { standard: 'Padrão', growth: 'Crescimento', enterprise: 'Corporativo' },
+  sources: { fixed: 'fixo', set: 'definido por você' },
   amount_wrong: {
-    zero: 'Precisa ser maior que zero.',
+    zero: 'O valor precisa ser maior que zero.',
     decimals: (asset, count) => `${asset} tem ${count} casas decimais, não mais.`,
     figure: (example) => `Escreva um valor como ${example}.`,
   },
   fields: {
-    document: 'Isto não é um CPF ou CNPJ: os dígitos verificadores não conferem. Compare com o documento.',
+    document:
+      'Este não é um CPF ou CNPJ válido: os dígitos verificadores não conferem. Compare com o documento.',
     name: 'Escreva um nome de até 120 caracteres.',
-    email: 'Isto não é um endereço de e-mail, como ana@example.com.',
+    email: 'Este não é um endereço de e-mail. Escreva um como ana@example.com.',
     external_id: 'Até 120 caracteres, sem quebra de linha.',
     metadata: 'Até 20 linhas, com nomes de até 40 caracteres e textos de até 500.',
     amount: 'Escreva um valor acima de zero com até 18 dígitos, contados os decimais.',
     url: 'Este endereço não pode ser usado: precisa ser https (no sandbox também http), alcançável pela internet, sem usuário, senha ou fragmento.',
-    ip_allowlist: 'Isto não são endereços ou faixas, como 203.0.113.0/24.',
+    ip_allowlist: 'Escreva endereços IP ou faixas CIDR, como 203.0.113.0/24.',
     password: 'Esta senha é curta demais, ou fácil demais de adivinhar.',
-    cursor: 'Esta página da lista não existe mais. Comece pela mais nova.',
-    before: 'Esta página da lista não existe mais. Comece pela mais nova.',
-    after: 'Esta página da lista não existe mais. Comece pela mais nova.',
+    cursor: 'Esta página da lista não existe mais. Volte aos mais novos.',
+    before: 'Esta página da lista não existe mais. Volte aos mais novos.',
+    after: 'Esta página da lista não existe mais. Volte aos mais novos.',
   },
   again: {
     title: 'Entrar de novo',
@@ -145,8 +196,8 @@ export const ui: typeof En = {
     go: 'Entrar',
   },
   proof: {
-    title: 'É você?',
-    about: 'Isto exige uma confirmação recente. Ela vale por cinco minutos.',
+    title: 'Confirme que é você',
+    about: 'Esta ação exige uma confirmação recente, que vale por cinco minutos.',
     code: 'Código do seu aplicativo autenticador',
     code_hint: 'Seis dígitos, ou um dos seus códigos de recuperação.',
     password: 'Sua senha',
@@ -154,8 +205,8 @@ export const ui: typeof En = {
     going: 'Verificando…',
     no_factor_title: 'É preciso um segundo fator',
     no_factor:
-      'Chaves de produção exigem o código de um aplicativo autenticador. Cadastre um antes; leva um minuto.',
-    enrol: 'Cadastrar um fator',
+      'Chaves de produção exigem o código de um aplicativo autenticador. Configure um segundo fator antes; leva um minuto.',
+    enrol: 'Configurar um segundo fator',
   },
   state: {
     completed: 'Concluído',

@@ -1,4 +1,5 @@
 import type { CliCommand } from '../../command.ts'
+import { metadata } from './options.ts'
 import { filter, paging, reading } from './reading.ts'
 
 const load = () => import('../../api/customers.ts')
@@ -23,6 +24,7 @@ export const apiCustomerCommands: CliCommand[] = [
       document: { type: 'string', value: 'CPF|CNPJ', about: 'With or without dots', required: true },
       email: { type: 'string', value: 'ADDRESS', about: 'E-mail' },
       'external-id': { type: 'string', value: 'TEXT', about: 'Your own name for it, unique' },
+      ...metadata,
     },
     examples: ["trilho customers create --name 'Ana Souza' --document 529.982.247-25"],
     run: async (input) => (await load()).customersCreate(input),
@@ -32,6 +34,7 @@ export const apiCustomerCommands: CliCommand[] = [
     takes: 'CUSTOMER',
     about: 'Show what a customer has',
     who: 'key',
+    lists: true,
     examples: ['trilho customers balances $CUSTOMER'],
     run: async (input) => (await load()).customersBalances(input),
   },
@@ -40,6 +43,7 @@ export const apiCustomerCommands: CliCommand[] = [
     takes: 'CUSTOMER',
     about: 'Show every movement of a customer’s money, newest first',
     who: 'key',
+    lists: true,
     options: { asset: filter('BRL|USDT|BTC', 'Only this one'), ...paging },
     examples: ['trilho customers statement $CUSTOMER --asset BRL'],
     run: async (input) => (await load()).customersStatement(input),

@@ -1,6 +1,7 @@
 import type { CliCommand } from '../../command.ts'
-import { customer, idempotency, yes } from './options.ts'
+import { customer, idempotency, metadata, yes } from './options.ts'
 import { filter, reading } from './reading.ts'
+import { receiptOf } from './receipts.ts'
 
 const load = () => import('../../api/payouts.ts')
 
@@ -14,6 +15,7 @@ const order = {
     required: true,
   },
   description: { type: 'string', value: 'TEXT', about: 'What the receiver reads' },
+  ...metadata,
 } as const
 
 export const payoutCommands: CliCommand[] = [
@@ -31,6 +33,7 @@ export const payoutCommands: CliCommand[] = [
       'trilho payouts list --idempotency-key invoice-1042 --json',
     ],
   }),
+  receiptOf('payouts', 'PAYOUT', 'Save the receipt (comprovante) of a completed payout as a PDF'),
   {
     name: 'payouts create',
     about: 'Pay by Pix. Prints its idempotency key first: with it the same command is safe',

@@ -1,6 +1,7 @@
 import type { CliCommand } from '../../command.ts'
-import { customer, idempotency, yes } from './options.ts'
+import { customer, idempotency, metadata, yes } from './options.ts'
 import { filter, reading } from './reading.ts'
+import { receiptOf } from './receipts.ts'
 
 const load = () => import('../../api/transfers.ts')
 
@@ -18,6 +19,7 @@ export const transferCommands: CliCommand[] = [
     },
     examples: ['trilho transfers list --asset USDT'],
   }),
+  receiptOf('transfers', 'TRANSFER', 'Save the receipt (comprovante) of a confirmed transfer as a PDF'),
   {
     name: 'transfers create',
     about: 'Send USDT or BTC. Prints its idempotency key first: with it the same command is safe',
@@ -33,6 +35,7 @@ export const transferCommands: CliCommand[] = [
       },
       amount: { type: 'string', value: '25.00', about: 'In the asset', required: true },
       to: { type: 'string', value: 'ADDRESS', about: 'Where it goes', required: true },
+      ...metadata,
       ...idempotency,
       ...yes,
     },
@@ -45,6 +48,7 @@ export const transferCommands: CliCommand[] = [
     name: 'transfers fees',
     about: 'Show what a transfer costs on each network now',
     who: 'key',
+    lists: true,
     examples: ['trilho transfers fees'],
     run: async (input) => (await load()).transfersFees(input),
   },

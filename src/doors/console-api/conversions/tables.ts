@@ -1,7 +1,7 @@
 import { formatPrice } from '../../../core/price.ts'
 import { statusOf } from '../../../money/quotes/contract.ts'
 import type { Quote, Trade } from '../../../money/quotes/store.ts'
-import { type Column, decimalOf } from '../csv.ts'
+import { type Column, decimalOf, metadataCell } from '../csv.ts'
 
 /** CSV columns of quotes and trades. */
 type Named = { readonly customer: { readonly id: string; readonly name: string } }
@@ -23,6 +23,7 @@ const terms: readonly Column<(Quote | Trade) & Named>[] = [
   { name: 'service_fee', cell: ({ service_fee }) => ({ number: service_fee.toString() }) },
   { name: 'service_fee_decimal', cell: ({ from_asset, service_fee }) => decimalOf(from_asset, service_fee) },
   { name: 'service_bps', cell: ({ service_bps }) => ({ number: `${service_bps}` }) },
+  { name: 'metadata', cell: ({ metadata }) => metadataCell(metadata) },
 ]
 
 export const quoteColumns = (now: number): readonly Column<Quote & Named>[] => [

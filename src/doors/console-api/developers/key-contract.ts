@@ -3,13 +3,12 @@ import { scopes } from '../../../core/actor.ts'
 import { Fields, Id, Page, pageQuery, Text, Timestamp, TimeText } from '../../../http/schema.ts'
 import { Usage } from '../../../limits/contract.ts'
 import { ApiKeyObject } from '../../../parties/keys/contract.ts'
+import { keyStates } from '../../../parties/keys/keys.ts'
 import { RequestObject } from '../../../records/requests/contract.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
 import { EnvironmentName } from './lists.ts'
 
 const { partner_id, environment, ...ownFields } = ApiKeyObject.properties
-
-const keyStates = ['active', 'rotating', 'expired', 'revoked'] as const
 
 const keyFields = {
   ...ownFields,

@@ -14,6 +14,7 @@ import {
   describeKey,
   findKey,
   isOfPlayground,
+  keyState,
   renderKey,
   revokeKey,
   rotateKey,
@@ -235,19 +236,13 @@ async function renderOne(world: World, key: ListedKey) {
 
 function renderShown(world: World, key: ListedKey, in_grace: readonly OldValue[]) {
   const { partner_id, environment, ...own } = renderKey(key, world.environment)
-  const over = key.expires_at !== null && key.expires_at.getTime() <= world.clock.now()
-  const old = key.revoked_at || over ? [] : in_grace
+  const state = keyState(key, { in_grace: in_grace.length > 0, now: world.clock.now() })
+  const old = state === 'rotating' ? in_grace : []
   return {
     ...own,
     scopes: [...own.scopes],
     ip_allowlist: [...own.ip_allowlist],
-    state: key.revoked_at
-      ? ('revoked' as const)
-      : over
-        ? ('expired' as const)
-        : old.length > 0
-          ? ('rotating' as const)
-          : ('active' as const),
+    state,
     old_values: old.map(({ last_four, valid_until }) => ({
       last_four,
       valid_until: valid_until.toISOString(),

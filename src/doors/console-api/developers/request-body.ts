@@ -49,9 +49,17 @@ export async function rebuildRequestBody(world: World, request: LoggedRequest): 
   }
 }
 
-const payoutFields = ['customer_id', 'amount', 'counterparty', 'description', 'idempotency_key']
-const transferFields = ['customer_id', 'asset', 'network', 'amount', 'destination_address', 'idempotency_key']
-const quoteFields = ['customer_id', 'from_asset', 'to_asset', 'from_amount', 'to_amount']
+const payoutFields = ['customer_id', 'amount', 'counterparty', 'description', 'idempotency_key', 'metadata']
+const transferFields = [
+  'customer_id',
+  'asset',
+  'network',
+  'amount',
+  'destination_address',
+  'idempotency_key',
+  'metadata',
+]
+const quoteFields = ['customer_id', 'from_asset', 'to_asset', 'from_amount', 'to_amount', 'metadata']
 const customerFields = ['name', 'document', 'email', 'external_id', 'metadata']
 
 const pick = (object: Readonly<Record<string, unknown>>, fields: readonly string[]): RequestBody =>

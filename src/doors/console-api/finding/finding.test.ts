@@ -55,7 +55,7 @@ test('a customer is found by any word of the name, whatever its case and accents
   for (const q of ['souza', 'SOUZA', 'prado', 'conceicao', 'Conceição', 'conc', 'prado ana', 'de souza'])
     expect(await found(q), q).toEqual([ana])
   for (const q of ['jose', 'avila', 'Ávila', 'josé d', "d'avila"]) expect(await found(q), q).toEqual([jose])
-  for (const q of ['ouza', 'souza lima', 's', '.*', '[a-z]', 'o\u0000']) expect(await found(q), q).toEqual([])
+  for (const q of ['ouza', 'souza lima', 's', '.*', '[a-z]']) expect(await found(q), q).toEqual([])
   const { find: elsewhere } = await openPartner()
   expect(await elsewhere('souza')).toEqual([])
 })

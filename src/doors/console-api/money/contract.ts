@@ -14,6 +14,7 @@ import {
 import { DepositObject } from '../../../money/deposits/contract.ts'
 import { listTransfers, TransferObject } from '../../../money/onchain/contract.ts'
 import { listPayouts, PayoutObject } from '../../../money/pix/contract.ts'
+import { receiptQuery } from '../../../money/receipts/contract.ts'
 import * as customers from '../../../parties/customers/contract.ts'
 import { csvQuery } from '../csv.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
@@ -139,6 +140,17 @@ export const getPayoutInConsole = consoleEndpoint({
   errors: ['payout_not_found'],
 })
 
+export const getPayoutReceiptInConsole = consoleEndpoint({
+  name: 'console.payouts.receipt',
+  route: 'GET /console/api/{environment}/payouts/{payout_id}/receipt',
+  summary: 'The receipt of a completed payout, as a PDF',
+  permit: 'read',
+  params: payoutParams,
+  query: receiptQuery,
+  reply: { status: 200, file: 'application/pdf' },
+  errors: ['payout_not_found', 'receipt_not_available'],
+})
+
 const Redelivered = T.Object({ redelivered: T.Integer({ description: 'How many deliveries begin anew' }) })
 
 export const redeliverPayout = consoleEndpoint({
@@ -215,6 +227,17 @@ export const getTransferInConsole = consoleEndpoint({
   params: transferParams,
   reply: { status: 200, schema: T.Object({ transfer: TransferObject, ...orderPage }) },
   errors: ['transfer_not_found'],
+})
+
+export const getTransferReceiptInConsole = consoleEndpoint({
+  name: 'console.transfers.receipt',
+  route: 'GET /console/api/{environment}/transfers/{transfer_id}/receipt',
+  summary: 'The receipt of a confirmed transfer, as a PDF',
+  permit: 'read',
+  params: transferParams,
+  query: receiptQuery,
+  reply: { status: 200, file: 'application/pdf' },
+  errors: ['transfer_not_found', 'receipt_not_available'],
 })
 
 export const redeliverTransfer = consoleEndpoint({
@@ -399,6 +422,7 @@ export const moneyEndpoints: readonly ConsoleEndpoint[] = [
   exportPayouts,
   totalPayouts,
   getPayoutInConsole,
+  getPayoutReceiptInConsole,
   redeliverPayout,
   completePayoutInConsole,
   failPayoutInConsole,
@@ -406,6 +430,7 @@ export const moneyEndpoints: readonly ConsoleEndpoint[] = [
   exportTransfers,
   totalTransfers,
   getTransferInConsole,
+  getTransferReceiptInConsole,
   redeliverTransfer,
   confirmTransferInConsole,
   failTransferInConsole,

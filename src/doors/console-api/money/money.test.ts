@@ -368,6 +368,9 @@ describe('exports', () => {
     const statement = await owner.get(
       `/sandbox/customers/${customer_id}/statement.csv?asset=BRL&language=pt-BR`,
     )
+    expect(statement.headers.get('content-disposition')).toMatch(
+      new RegExp(`filename="statement-${customer_id}-sandbox-[0-9-]{10}[.]csv"`),
+    )
     expect(statement.text).toContain(`;payout;${payout.id};BRL;-90071992547409935;-900719925474099,35;`)
     expect((await owner.get('/sandbox/customers.csv')).text).toContain(',100000000,1.00000000,0,0.00000000')
     expect(await actionsOf(partner_id)).toEqual(['export', 'export', 'export', 'export', 'export'])
@@ -402,6 +405,39 @@ test("another partner's objects can be neither read, exported nor changed", asyn
   expect(ids(await stranger.get(`/sandbox/payouts?customer_id=${team.customer_id}`))).toEqual([])
   expect((await stranger.get('/sandbox/payouts.csv')).text.split('\r\n')).toHaveLength(2)
   expect((await team.owner.get(`/production/payouts/${payout.id}`)).json.error.code).toBe('payout_not_found')
+})
+
+describe('a receipt', () => {
+  test('is downloaded by everybody who may see the payout or transfer, in either language', async () => {
+    const team = await aTeam()
+    const viewer = await signedIn(service, { partner_id: team.partner_id, role: 'viewer' })
+    const { id } = await pay(team)
+    for (const [query, name] of [
+      ['', 'comprovante'],
+      ['?lang=pt', 'comprovante'],
+      ['?lang=en', 'receipt'],
+    ]) {
+      const { status, headers, text } = await viewer.get(`/sandbox/payouts/${id}/receipt${query}`)
+      expect([status, headers.get('content-type'), text.slice(0, 5)]).toEqual([
+        200,
+        'application/pdf',
+        '%PDF-',
+      ])
+      expect(headers.get('content-disposition')).toBe(`attachment; filename="${name}-${id}.pdf"`)
+      expect(headers.get('cache-control')).toBe('no-store')
+    }
+  })
+
+  test('does not exist for what is open, for another team, or in the other environment', async () => {
+    const team = await aTeam()
+    const open = await pay(team, to('slow@sandbox.test'))
+    const refused = await team.owner.get(`/sandbox/payouts/${open.id}/receipt`)
+    expect([refused.status, refused.json.error.code]).toEqual([409, 'receipt_not_available'])
+    const { id } = await pay(team)
+    const stranger = await signedIn(service, { partner_id: (await aTeam()).partner_id, role: 'owner' })
+    expect((await stranger.get(`/sandbox/payouts/${id}/receipt`)).status).toBe(404)
+    expect((await team.owner.get(`/production/payouts/${id}/receipt`)).status).toBe(404)
+  })
 })
 
 test('a viewer only reads; finance exports and creates customers, but cannot play the rail', async () => {

@@ -174,6 +174,10 @@ type Said = {
   readonly stepsIn: (db: Db) => Promise<RailStep[]>
 }
 
+/** The field `metadata` of the request that created an order, if the request had texts. */
+export const sentMetadata = (metadata: Readonly<Record<string, string>>) =>
+  Object.keys(metadata).length === 0 ? {} : { metadata }
+
 export async function orderPage(world: World, order: Order, said: Said) {
   const { route, body, claim, name, isLate, stepsIn } = said
   const { id, partner_id, customer_id } = order

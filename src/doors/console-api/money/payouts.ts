@@ -4,16 +4,26 @@ import { stepsOfPayout } from '../../../money/pix/exchanges.ts'
 import { findPayout } from '../../../money/pix/payouts.ts'
 import { claimOfPayout } from '../../../money/pix/settle.ts'
 import { countOpenPayouts, isLatePayout, type Payout, payoutList } from '../../../money/pix/store.ts'
+import { findPayoutReceipt } from '../../../money/receipts/receipts.ts'
+import { fileOf } from '../../../money/receipts/routes.ts'
 import type { ActEntry } from '../../../records/acts/line.ts'
 import { completePayout, failPayout } from '../../sandbox/rails.ts'
 import { actWithMoney } from '../act.ts'
-import { type Column, decimalOf } from '../csv.ts'
+import { type Column, decimalOf, metadataCell } from '../csv.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import { silentSince } from '../lists.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { redeliverObject } from '../redeliver.ts'
 import * as contract from './contract.ts'
-import { exportOrders, listOrders, type Orders, orderPage, totalOrders, type WithCustomer } from './orders.ts'
+import {
+  exportOrders,
+  listOrders,
+  type Orders,
+  orderPage,
+  sentMetadata,
+  totalOrders,
+  type WithCustomer,
+} from './orders.ts'
 
 export const payoutRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.listPayoutsInConsole, (call) =>
@@ -35,6 +45,12 @@ export const payoutRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       stepsIn: (db) => stepsOfPayout(db, payout),
     })
     return { payout: renderPayout(payout), send_id: payout.send_id, ...page }
+  }),
+
+  answer(contract.getPayoutReceiptInConsole, async ({ world, actor, params, query }) => {
+    const asked = { id: params.payout_id, language: query.lang ?? 'pt' } as const
+    const receipt = await findPayoutReceipt({ ...world, db: world.reads }, actor, asked)
+    return fileOf(parts.runtimes[world.environment].receipts, actor, receipt)
   }),
 
   answer(contract.redeliverPayout, async ({ world, actor, params }) => {
@@ -62,7 +78,7 @@ export const payoutRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
 ]
 
 /** The body of the request that created the payout, rebuilt from the payout's row. The document is masked. */
-function requestOf({ customer_id, amount, counterparty, description, idempotency_key }: Payout) {
+function requestOf({ customer_id, amount, counterparty, description, idempotency_key, metadata }: Payout) {
   const { document, name, ...to } = counterparty
   return {
     customer_id,
@@ -70,6 +86,7 @@ function requestOf({ customer_id, amount, counterparty, description, idempotency
     counterparty: to.type === 'pix_key' ? to : { ...to, name, document: maskDocument(document) },
     ...(description === null ? {} : { description }),
     idempotency_key,
+    ...sentMetadata(metadata),
   }
 }
 
@@ -93,6 +110,7 @@ const columns: readonly Column<WithCustomer<Payout>>[] = [
   { name: 'failure_code', cell: ({ failure_code }) => failure_code },
   { name: 'rail_code', cell: ({ rail_code }) => rail_code },
   { name: 'ended_at', cell: ({ completed_at }) => completed_at?.toISOString() ?? null },
+  { name: 'metadata', cell: ({ metadata }) => metadataCell(metadata) },
 ]
 
 const destinationOf = (to: Payout['counterparty']): string =>

@@ -6,17 +6,27 @@ import {
   transferList,
 } from '../../../money/onchain/store.ts'
 import { findTransfer, TRANSFER_OPERATION } from '../../../money/onchain/transfers.ts'
+import { findTransferReceipt } from '../../../money/receipts/receipts.ts'
+import { fileOf } from '../../../money/receipts/routes.ts'
 import type { ActEntry } from '../../../records/acts/line.ts'
 import { stepsOf } from '../../../records/steps/store.ts'
 import { confirmTransfer, failTransfer } from '../../sandbox/rails.ts'
 import { actWithMoney } from '../act.ts'
-import { type Column, decimalOf } from '../csv.ts'
+import { type Column, decimalOf, metadataCell } from '../csv.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import { silentSince } from '../lists.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { redeliverObject } from '../redeliver.ts'
 import * as contract from './contract.ts'
-import { exportOrders, listOrders, type Orders, orderPage, totalOrders, type WithCustomer } from './orders.ts'
+import {
+  exportOrders,
+  listOrders,
+  type Orders,
+  orderPage,
+  sentMetadata,
+  totalOrders,
+  type WithCustomer,
+} from './orders.ts'
 
 export const transferRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.listTransfersInConsole, (call) =>
@@ -42,6 +52,12 @@ export const transferRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       stepsIn: (db) => stepsOf(db, transfer.id),
     })
     return { transfer: shown, ...page }
+  }),
+
+  answer(contract.getTransferReceiptInConsole, async ({ world, actor, params, query }) => {
+    const asked = { id: params.transfer_id, language: query.lang ?? 'pt' } as const
+    const receipt = await findTransferReceipt({ ...world, db: world.reads }, actor, asked)
+    return fileOf(parts.runtimes[world.environment].receipts, actor, receipt)
   }),
 
   answer(contract.redeliverTransfer, async ({ world, actor, params }) => {
@@ -79,6 +95,7 @@ const requestOf = (transfer: Transfer) => ({
   amount: transfer.amount_net.toString(),
   destination_address: transfer.destination_address,
   idempotency_key: transfer.idempotency_key,
+  ...sentMetadata(transfer.metadata),
 })
 
 const columns: readonly Column<WithCustomer<Transfer>>[] = [
@@ -99,6 +116,7 @@ const columns: readonly Column<WithCustomer<Transfer>>[] = [
   { name: 'failure_code', cell: ({ failure_code }) => failure_code },
   { name: 'rail_code', cell: ({ rail_code }) => rail_code },
   { name: 'ended_at', cell: ({ completed_at }) => completed_at?.toISOString() ?? null },
+  { name: 'metadata', cell: ({ metadata }) => metadataCell(metadata) },
 ]
 
 type OwnQuery = { readonly asset?: string; readonly network?: string; readonly tx_hash?: string }

@@ -133,7 +133,7 @@ export const limitTreasury = consoleEndpoint({
 export const getRails = consoleEndpoint({
   name: 'console.operator.rails.get',
   route: `GET ${base}/rails`,
-  summary: 'The state of the rails, the prices, the queues, the audit and this node',
+  summary: 'The state of the rails, the prices, the queues, the audit, the mail and this node',
   permit: 'operator.read',
   params: T.Object(inWorld),
   reply: {
@@ -154,6 +154,15 @@ export const getRails = consoleEndpoint({
         age_seconds: Maybe(T.Number()),
         findings: T.Integer(),
         stage: Maybe(T.String()),
+      }),
+      mail: T.Object({
+        configured: T.Boolean({ description: 'A node with SMTP_URL is at work' }),
+        sent_at: Maybe(Timestamp),
+        failed_at: Maybe(Timestamp),
+        error: Maybe(T.String({ description: 'Why the last failure happened' })),
+        waiting: T.Integer(),
+        oldest_waiting_seconds: T.Number(),
+        given_up: T.Integer({ description: 'In the last seven days' }),
       }),
       node: T.Object({
         role: T.String(),

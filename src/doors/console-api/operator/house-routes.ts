@@ -10,6 +10,7 @@ import { networkNames } from '../../../money/onchain/address.ts'
 import { networkCharges } from '../../../money/onchain/store.ts'
 import { RAIL } from '../../../money/pix/settle.ts'
 import { allAccruedFees, newestFeePayouts, oldestUnfolded } from '../../../money/treasury/store.ts'
+import { mailState } from '../../../notifications/mail-store.ts'
 import { listPartners } from '../../../parties/partners/partners.ts'
 import { countOpenExceptions, type OpenExceptions } from '../../../records/exceptions/store.ts'
 import { queueState } from '../../../webhooks/queue.ts'
@@ -65,13 +66,14 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     return renderActed(acted)
   }),
 
-  answer(getRails, async ({ world }) => {
-    const [exceptions, prices, queue, unfolded, audit] = await Promise.all([
+  answer(getRails, async ({ world, actor }) => {
+    const [exceptions, prices, queue, unfolded, audit, mail] = await Promise.all([
       countOpenExceptions(world.reads),
       pricesOf(world),
       queueState(world.reads),
       oldestUnfolded(world.reads),
       auditOf(world),
+      mailState(parts.office.shares.shared(actor).db),
     ])
     const { role, version } = parts.node
     return {
@@ -86,6 +88,11 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
         trades_oldest_unfolded_seconds: unfolded,
       },
       audit,
+      mail: {
+        ...mail,
+        sent_at: mail.sent_at?.toISOString() ?? null,
+        failed_at: mail.failed_at?.toISOString() ?? null,
+      },
       node: {
         role,
         version,

@@ -10,7 +10,7 @@ export function oneAtATime<Input, Result>(
 ): (input: Input) => Promise<Result> {
   let running = false
   return async (input) => {
-    if (running) return refuse('not_possible', { message: busy })
+    if (running) return refuse('not_possible', { message: busy, details: { reason: 'running_already' } })
     running = true
     try {
       return await work(input)

@@ -5,6 +5,7 @@ import { someCpf, startTestService, type TestService } from '../../../../test/su
 import { stuckPayout } from '../../../../test/support/stuck.ts'
 import { act } from '../../../control/operator/act.ts'
 import { addCustomer } from '../../../parties/customers/customers.ts'
+import { createKey, rotateKey } from '../../../parties/keys/keys.ts'
 import { recordException } from '../../../records/exceptions/store.ts'
 import { consoleEndpoints } from '../endpoints.ts'
 import { operatorEndpoints } from './contract.ts'
@@ -394,6 +395,16 @@ describe('partners', () => {
     expect(codeOf(again)).toBe('user_exists')
     const all = (await rui.get(`${live}/partners`)).json.data
     expect(all.filter(({ name }: { name: string }) => name === 'Lumen')).toHaveLength(1)
+  })
+
+  test('the keys of a partner are shown with their state', async () => {
+    const { sandbox } = service.worlds
+    const { key } = await createKey(sandbox, { partner_id, name: 'rotated' })
+    await rotateKey(sandbox, key.id, 3600)
+    const { keys } = (await rui.get(`${test_world}/partners/${partner_id}`)).json
+    const stateOf = (id: string) => keys.find((one: { id: string }) => one.id === id).state
+    expect(stateOf(key.id)).toBe('rotating')
+    expect(keys.map(({ state }: { state: string }) => state)).toContain('active')
   })
 
   test('terms and limits are changed, and a log line has both states', async () => {

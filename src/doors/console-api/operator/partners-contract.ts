@@ -15,6 +15,7 @@ import { tierNames } from '../../../limits/tiers.ts'
 import { moneyLimitNames } from '../../../money/money-limits/store.ts'
 import { BalanceObject, CustomerObject } from '../../../parties/customers/contract.ts'
 import { ApiKeyObject } from '../../../parties/keys/contract.ts'
+import { keyStates } from '../../../parties/keys/keys.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
 import { ActedObject, AmountOf, inWorld, Maybe, Sum } from './shared-schemas.ts'
 
@@ -112,7 +113,7 @@ export const getPartnerForOperator = consoleEndpoint({
       endpoint_limits: T.Array(T.Object({ endpoint: T.String(), per_minute: T.Integer() })),
       money_limits: MoneyLimitsObject,
       people: T.Array(PersonObject),
-      keys: T.Array(ApiKeyObject),
+      keys: T.Array(T.Object({ ...ApiKeyObject.properties, state: T.Enum([...keyStates]) })),
       balances: T.Array(
         T.Object({ asset: AssetName, available: Sum, in_transit: Sum, customers: T.String() }),
         { description: 'Of all its customers, as added up a moment ago; none before the first time' },

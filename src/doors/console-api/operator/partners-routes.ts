@@ -18,8 +18,8 @@ import { accruedFees } from '../../../money/treasury/store.ts'
 import { renderBalance, renderCustomer } from '../../../parties/customers/contract.ts'
 import { findCustomers } from '../../../parties/customers/customers.ts'
 import { type Customer, customerById } from '../../../parties/customers/store.ts'
-import { renderKey } from '../../../parties/keys/keys.ts'
-import { listKeys } from '../../../parties/keys/store.ts'
+import { keyState, renderKey } from '../../../parties/keys/keys.ts'
+import { listKeys, valuesInGrace } from '../../../parties/keys/store.ts'
 import { findPartner, listPartners } from '../../../parties/partners/partners.ts'
 import { type Partner, type PartnerChange, partnerById } from '../../../parties/partners/store.ts'
 import { describeUser } from '../../../parties/team/people.ts'
@@ -78,6 +78,15 @@ const termsRoutes = ({ office, public_url }: ConsoleParts): ConsoleHandler[] => 
       heldBy(world, id),
       accruedFees(world.db, id),
     ])
+    const old = await valuesInGrace(
+      world.db,
+      keys.map((key) => key.id),
+    )
+    const stateOf = (key: (typeof keys)[number]) =>
+      keyState(key, {
+        in_grace: old.some(({ api_key_id }) => api_key_id === key.id),
+        now: world.clock.now(),
+      })
     return {
       partner: renderPartner(partner),
       usual_limits: { ...tiers[partner.tier], lookup_per_minute: LOOKUP_PER_MINUTE },
@@ -88,6 +97,7 @@ const termsRoutes = ({ office, public_url }: ConsoleParts): ConsoleHandler[] => 
         ...renderKey(key, world.environment),
         scopes: [...key.scopes],
         ip_allowlist: [...key.ip_allowlist],
+        state: stateOf(key),
       })),
       balances,
       fees: fees.map(({ asset, amount }) => ({ asset, amount: amount.toString() })),

@@ -49,6 +49,7 @@ export function openProver({ office, checks, stopping }: ProverOptions): Prover 
       if (current)
         refuse('not_possible', {
           message: `A proof of ${current.environment} runs on this node already, asked for by ${current.proving.by}. Wait for its end.`,
+          details: { reason: 'proof_running' },
         })
       failures.delete(environment)
       void run(environment, by)

@@ -661,7 +661,9 @@ test('the account shows the terms of the partner', async () => {
     own_limits: ['per_minute'],
     endpoint_limits: [
       { endpoint: 'POST /v1/pix/payouts', per_minute: 60 },
+      { endpoint: 'GET /v1/pix/payouts/{payout_id}/receipt', per_minute: 60 },
       { endpoint: 'POST /v1/onchain/transfers', per_minute: 30 },
+      { endpoint: 'GET /v1/onchain/transfers/{transfer_id}/receipt', per_minute: 60 },
       { endpoint: 'POST /v1/quotes', per_minute: 30 },
     ],
     money_limits: { production: { payout_day: null } },

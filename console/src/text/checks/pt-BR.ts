@@ -1,0 +1,136 @@
+/** The checks of the ledger proof in Portuguese, by the name under which the service reports and stores them. */
+export const checks: Readonly<Record<string, string>> = {
+  'the lines of every movement sum to zero per asset':
+    'os lançamentos de cada movimento somam zero por ativo',
+  'every asset sums to zero over all accounts': 'cada ativo soma zero entre todas as contas',
+  'every balance is the sum of its entries, and counts them': 'cada saldo é a soma dos seus lançamentos',
+  'every amount in transit is the sum of its entries': 'cada valor em trânsito é a soma dos seus lançamentos',
+  'every statement line follows from the one before it': 'cada linha do extrato decorre da linha anterior',
+  'every adjustment is booked once and in full, and nothing is booked without one':
+    'cada ajuste é lançado uma vez e por inteiro, e nada é lançado sem ajuste',
+  'every deposit is booked once and in full, and nothing is booked without one':
+    'cada depósito é lançado uma vez e por inteiro, e nada é lançado sem depósito',
+  'every payout is debited once and in full, and ends in exactly one place':
+    'cada pagamento Pix é debitado uma vez e por inteiro, e termina em um único lugar',
+  'every transfer is debited once and in full, and ends in exactly one place':
+    'cada transferência é debitada uma vez e por inteiro, e termina em um único lugar',
+  'every completed trade is booked once and as quoted, a failed one not at all':
+    'cada conversão concluída é lançada uma vez e como cotada; a que falhou não é lançada',
+  'every payment of fees is booked once and in full':
+    'cada pagamento de tarifas é lançado uma vez e por inteiro',
+  'every entry has a cause of a known kind': 'cada lançamento tem uma causa de tipo conhecido',
+  'every amount in transit is the sum of open orders': 'cada valor em trânsito é a soma das ordens abertas',
+  'every customer belongs to a partner, and has one account in every asset; nobody else has any':
+    'cada cliente pertence a um parceiro e tem uma conta por ativo',
+  'every customer is as its last event told it': 'cada cliente confere com o seu último evento',
+  'every API key has an event for its partner': 'cada chave de API tem um evento do seu parceiro',
+  'every value of an API key has an event for its partner':
+    'cada valor de uma chave de API tem um evento do seu parceiro',
+  'every deposit is of a known kind, to a customer of its partner':
+    'cada depósito é de um tipo conhecido e de um cliente do seu parceiro',
+  'no reference credits twice': 'nenhuma referência foi creditada duas vezes',
+  'every credit was made under its reference, and every reference stands for one':
+    'cada crédito tem a sua referência, e cada referência o seu crédito',
+  'every reference of a credit stands for one': 'cada referência de um crédito tem o seu crédito',
+  'every deposit was told once, as it is': 'cada depósito tem um evento que confere com ele',
+  'every adjustment is to a customer of its partner, and every reversal the exact inverse of its deposit':
+    'cada ajuste é de um cliente do seu parceiro, e cada estorno desfaz exatamente o seu depósito',
+  'no deposit is reversed twice': 'nenhum depósito foi estornado duas vezes',
+  'every adjustment was made under its reference, and every reference stands for one':
+    'cada ajuste tem a sua referência, e cada referência o seu ajuste',
+  'every reference of a adjustment stands for one': 'cada referência de um ajuste tem o seu ajuste',
+  'every payout is in a state that can be, of a customer and a key of its partner':
+    'cada pagamento Pix tem um status possível, e cliente e chave do seu parceiro',
+  'no two payouts are one payment of the Pix network, or were sent under one id':
+    'dois pagamentos Pix nunca têm o mesmo pagamento na rede nem o mesmo id de envio',
+  'every payout that is on its way stands in the queue, and no other does':
+    'a fila tem exatamente os pagamentos Pix em andamento',
+  'every row of payouts has its idempotency record, and the record matches it':
+    'cada pagamento Pix tem um registro de idempotência que confere com ele',
+  'every idempotency record of pix.payout stands for its result or for a refusal':
+    'cada registro de idempotência de pix.payout tem o seu pagamento ou a sua recusa',
+  'no two of payouts were made under one idempotency key within 24 hours':
+    'dois pagamentos Pix nunca têm a mesma chave de idempotência em 24 horas',
+  'every payout was told at each of its states, as it is':
+    'cada pagamento Pix tem um evento que confere para cada status seu',
+  'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner':
+    'cada transferência tem status e rede possíveis, e cliente e chave do seu parceiro',
+  'no two transfers are one transaction of their network': 'duas transferências nunca são a mesma transação',
+  'every transfer that is on its way stands in the queue, and no other does':
+    'a fila tem exatamente as transferências em andamento',
+  'every row of transfers has its idempotency record, and the record matches it':
+    'cada transferência tem um registro de idempotência que confere com ela',
+  'every idempotency record of onchain.transfer stands for its result or for a refusal':
+    'cada registro de idempotência de onchain.transfer tem a sua transferência ou a sua recusa',
+  'no two of transfers were made under one idempotency key within 24 hours':
+    'duas transferências nunca têm a mesma chave de idempotência em 24 horas',
+  'every transfer was told at each of its states, as it is':
+    'cada transferência tem um evento que confere para cada status seu',
+  'every trade has its quote, with the same terms, and every executed quote its trade':
+    'cada conversão tem a sua cotação, nas mesmas condições, e cada cotação executada a sua conversão',
+  'no quote was executed twice': 'nenhuma cotação foi executada duas vezes',
+  'every trade comes to what its price and its fees make of it':
+    'cada conversão tem os valores que decorrem do preço e das tarifas',
+  'every trade was told once, as it is': 'cada conversão tem um evento que confere com ela',
+  'the sums of the treasury and of the partners’ fees are those of their entries':
+    'as somas da tesouraria e das tarifas dos parceiros são as dos seus lançamentos',
+  'only completed trades wait to be folded':
+    'só conversões concluídas aguardam entrar nos totais da tesouraria',
+  'every completed trade was folded, or waits to be':
+    'cada conversão concluída está nos totais da tesouraria ou aguarda entrar',
+  'every payment of fees is to a partner, or a customer of it':
+    'cada pagamento de tarifas vai a um parceiro ou a um cliente dele',
+  'every payment of fees was told': 'cada pagamento de tarifas tem um evento',
+  'no reference pays fees twice': 'nenhuma referência pagou tarifas duas vezes',
+  'every payment of fees was made under its reference, and every reference stands for one':
+    'cada pagamento de tarifas tem a sua referência, e cada referência o seu pagamento',
+  'every reference of a payment of fees stands for one':
+    'cada referência de um pagamento de tarifas tem o seu pagamento',
+  'every payment of fees was told once, as it is':
+    'cada pagamento de tarifas tem um evento que confere com ele',
+  'every position has the amount, the cost and the result that its trades make':
+    'cada posição da tesouraria tem o valor, o custo e o resultado que decorrem das suas conversões',
+  'every credit in production was proposed by one operator and approved by another':
+    'cada crédito em produção foi proposto por um operador e aprovado por outro',
+  'every debit in production was proposed by one operator and approved by another':
+    'cada débito em produção foi proposto por um operador e aprovado por outro',
+  'every reversal in production was proposed by one operator and approved by another':
+    'cada estorno em produção foi proposto por um operador e aprovado por outro',
+  'every payment of fees in production was proposed by one operator and approved by another':
+    'cada pagamento de tarifas em produção foi proposto por um operador e aprovado por outro',
+  'every resolution in production was proposed by one operator and approved by another':
+    'cada resolução em produção foi proposta por um operador e aprovada por outro',
+  'every event has its place in the log soon after it was written':
+    'cada evento recebe a sua posição no registro logo depois de escrito',
+  'every event is about an object of the kind that its type names':
+    'cada evento trata de um objeto do tipo que ele nomeia',
+  'every delivery is of an event to an endpoint of the same partner':
+    'cada entrega leva um evento a um endpoint do mesmo parceiro',
+  'what is called delivered was answered with 2xx': 'cada evento entregue teve uma resposta 2xx',
+  'every refusal whose idempotency key is in force is stored as it was returned':
+    'cada recusa com chave de idempotência em vigor está guardada como foi devolvida',
+  'every hold belongs to an open proposal, and every open proposal holds':
+    'cada retenção pertence a uma proposta aberta, e cada proposta aberta tem a sua',
+  'every resolution agrees with its payout or transfer, and every end by an operator has one':
+    'cada resolução confere com o seu pagamento ou transferência, e todo fim dado por um operador tem uma',
+  'every follow-up is of a resolution, and every repeated send of a payout or transfer':
+    'cada acompanhamento é de uma resolução, e cada reenvio é de um pagamento ou transferência',
+  'nothing that happened is dated in the future': 'nada do que aconteceu tem data no futuro',
+  'no event has a position in the future': 'nenhum evento tem posição no futuro',
+  'no customer was created in the future': 'nenhum cliente foi criado no futuro',
+  'no idempotency record is dated in the future': 'nenhum registro de idempotência tem data no futuro',
+  'no proof, exception or request is dated in the future':
+    'nenhuma prova, exceção ou chamada tem data no futuro',
+  'no event was deleted before its retention ended':
+    'nenhum evento foi apagado antes do fim do prazo de guarda',
+  'nothing open is postponed for longer than two days': 'nada em aberto está adiado por mais de dois dias',
+  'no delivery is postponed for longer than two days': 'nenhuma entrega está adiada por mais de dois dias',
+  'the background audit is not postponed': 'a auditoria em segundo plano não está adiada',
+  'every balance is that of its last statement line': 'cada saldo é o da sua última linha do extrato',
+  'every statement line follows from the line before it, in an account that knows of it':
+    'cada linha do extrato decorre da anterior, em uma conta conhecida',
+  'every act of a person is a line of an unbroken log':
+    'cada ação de uma pessoa está no registro de auditoria, e a cadeia está íntegra',
+  'limits, keys, blocks and arrangements match the audit log':
+    'limites, chaves, bloqueios e permissões conferem com o registro de auditoria',
+}

@@ -1,0 +1,156 @@
+import { connect, type LookupFunction, type Socket } from 'node:net'
+import { createTransport } from 'nodemailer'
+import { isLoopback } from '../http/ip.ts'
+import { isMailbox, type Sender } from './address.ts'
+
+export type SmtpServer = {
+  readonly host: string
+  readonly port: number
+  /** TLS from the first byte (smtps); otherwise STARTTLS. */
+  readonly secure: boolean
+  readonly user: string | undefined
+  readonly password: string | undefined
+}
+
+export type OutgoingMail = {
+  readonly to: string
+  /** Without brackets. The same for every attempt, so that a receiver recognises a mail that came twice. */
+  readonly message_id: string
+  readonly date: Date
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+export type Mailer = {
+  /** Resolves when the server has accepted the mail; otherwise throws a `MailFailure`. */
+  send(mail: OutgoingMail, signal?: AbortSignal): Promise<void>
+}
+
+export class MailFailure extends Error {
+  /** The server refuses this mail or its recipient, and would refuse it again. */
+  readonly permanent: boolean
+  constructor(message: string, permanent: boolean) {
+    super(message)
+    this.permanent = permanent
+  }
+}
+
+type MailerOptions = {
+  readonly server: SmtpServer
+  readonly from: Sender
+  /** `off`: the connection may be in clear text. Without it, only a server on this machine may be reached so. */
+  readonly tls: 'verify' | 'off'
+  /** Certificates to trust instead of those of Node. */
+  readonly ca?: string
+  /** Instead of the resolver of the machine. */
+  readonly lookup?: LookupFunction | undefined
+  /** For one mail, from the connection to the last answer. */
+  readonly deadline_ms?: number
+}
+
+export const SMTP_DEADLINE_MS = 30_000
+
+/** Names of this machine: traffic to it cannot be read on a network. */
+const isThisMachine = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (/^[0-9.]+$/.test(host) && isLoopback(host))
+
+/** Opens a connection per mail. No database connection is held meanwhile. */
+export function openMailer(options: MailerOptions): Mailer {
+  const { server, from, tls, ca, lookup, deadline_ms = SMTP_DEADLINE_MS } = options
+  const { host, port, secure, user, password } = server
+  const plain = !secure && (tls === 'off' || isThisMachine(host))
+  return {
+    async send(mail, signal) {
+      if (!isMailbox(mail.to)) throw new MailFailure('the address cannot get mail', true)
+      const late = AbortSignal.timeout(deadline_ms)
+      const ended = signal ? AbortSignal.any([signal, late]) : late
+      const transport = createTransport({
+        host,
+        port,
+        secure,
+        requireTLS: !secure && !plain,
+        ignoreTLS: plain,
+        tls: { rejectUnauthorized: tls !== 'off', minVersion: 'TLSv1.2', ...(ca ? { ca } : {}) },
+        ...(user === undefined ? {} : { auth: { user, pass: password ?? '' } }),
+        connectionTimeout: deadline_ms,
+        greetingTimeout: deadline_ms,
+        socketTimeout: deadline_ms,
+        disableFileAccess: true,
+        disableUrlAccess: true,
+        // Without an own socket nothing could end a server that sends a byte now and then.
+        getSocket: (_, callback) => openSocket({ host, port, lookup }, ended, callback),
+      })
+      try {
+        await transport.sendMail({
+          from: { name: from.name, address: from.address },
+          to: { name: '', address: mail.to },
+          envelope: { from: from.address, to: [mail.to] },
+          messageId: `<${mail.message_id}>`,
+          date: mail.date,
+          subject: mail.subject,
+          text: mail.text,
+          html: mail.html,
+          headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+        })
+      } catch (error) {
+        throw failureOf(error as SmtpError, late.aborted, server)
+      } finally {
+        transport.close()
+      }
+    },
+  }
+}
+
+type SocketCallback = (error: Error | null, socket?: { connection: Socket }) => void
+
+function openSocket(
+  { host, port, lookup }: Pick<SmtpServer, 'host' | 'port'> & Pick<MailerOptions, 'lookup'>,
+  ended: AbortSignal,
+  callback: SocketCallback,
+): void {
+  const socket = connect({ host, port, ...(lookup ? { lookup } : {}) })
+  const cut = () => socket.destroy(new Error('the deadline is over'))
+  if (ended.aborted) cut()
+  ended.addEventListener('abort', cut)
+  socket.once('close', () => ended.removeEventListener('abort', cut))
+  const failed = (error: Error) => callback(error)
+  socket.once('error', failed)
+  socket.once('connect', () => {
+    socket.removeListener('error', failed)
+    callback(null, { connection: socket })
+  })
+}
+
+type SmtpError = Error & {
+  readonly code?: string
+  readonly responseCode?: number
+  readonly response?: string
+  readonly command?: string
+}
+
+/** The server speaks of this mail or its recipient, not of the connection, the credentials or the sender. */
+const ABOUT_THE_MAIL = ['RCPT TO', 'DATA']
+
+function failureOf(error: SmtpError, late: boolean, server: SmtpServer): MailFailure {
+  const { code = 'ESMTP', responseCode, response, command } = error
+  if (late) return new MailFailure('ETIMEDOUT: the server did not finish in time', false)
+  const where = command ? ` at ${command}` : ''
+  const said = cleaned(response ?? error.message, server)
+  const permanent = (responseCode ?? 0) >= 500 && ABOUT_THE_MAIL.some((one) => command?.startsWith(one))
+  return new MailFailure(`${code}${where}: ${said}`, permanent)
+}
+
+const SAID_MAX = 200
+
+/** What the server said, for logs and operators: one line, without addresses and credentials. */
+function cleaned(text: string, { user, password }: SmtpServer): string {
+  const secrets = [user, password].flatMap((secret) =>
+    secret ? [secret, Buffer.from(secret).toString('base64')] : [],
+  )
+  const hidden = secrets.reduce((said, secret) => said.replaceAll(secret, '…'), text)
+  return hidden
+    .replaceAll(/[^\s<>@]+@[^\s<>@]+/g, '…')
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .slice(0, SAID_MAX)
+}
