@@ -82,7 +82,7 @@ test('the audit log says in words what was done, of a period, and is exported', 
   await browse(
     { url: service.url, as: stage.people.owner, language: 'pt-BR' },
     async ({ page, visit, settled, axe }) => {
-      await visit('/team/audit')
+      await visit('/sandbox/team/audit')
       await page.getByRole('link', { name: 'Entrou', exact: true }).first().waitFor()
       expect(await page.locator('tbody').innerText()).not.toMatch(/\b[a-z]+_[a-z_]+\b(?!…)/)
       await page.getByRole('button', { name: 'Período' }).click()
@@ -116,7 +116,7 @@ test('a webhook endpoint shows its days; all that waits is retried, and only wha
     await page.getByText(/deliver(y is|ies are) tried now\./).waitFor()
     await page.getByRole('button', { name: 'Redeliver…' }).click()
     await page.getByRole('checkbox', { name: 'Only failed deliveries' }).check()
-    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click()
     await page.getByText(/failed deliver(y begins|ies begin) again\./).waitFor()
   })
 })
@@ -157,7 +157,7 @@ const pages = (ids: ConsoleStage['ids']) =>
     ['requests', '/sandbox/developers/requests'],
     ['webhook', `/sandbox/developers/webhooks/${ids.failing}`],
     ['key', `/sandbox/developers/keys/${ids.key}`],
-    ['audit', '/team/audit'],
+    ['audit', '/sandbox/team/audit'],
   ] as const
 
 for (const { theme, place, width, language } of looks)

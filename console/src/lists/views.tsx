@@ -36,7 +36,8 @@ export function Views({ page, environment, keys }: Props) {
   const any = Object.keys(filters).length > 0
   if (views.length === 0 && !any) return null
   return (
-    <div className="views" role="group" aria-label={lists.views.label}>
+    <fieldset className="views">
+      <legend className="vh">{lists.views.label}</legend>
       {views.map((one) => (
         <button
           key={one.id}
@@ -73,7 +74,7 @@ export function Views({ page, environment, keys }: Props) {
       )}
       {open !== undefined && asked === 'rename' && <Rename of={open} onClose={() => setAsked(undefined)} />}
       {open !== undefined && asked === 'delete' && <Delete of={open} onClose={() => setAsked(undefined)} />}
-    </div>
+    </fieldset>
   )
 }
 

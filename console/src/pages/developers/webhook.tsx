@@ -164,6 +164,34 @@ function TestResult(params: { readonly endpoint_id: string; readonly event_id: s
   return status === 'delivered' ? webhooks.test_told.delivered : webhooks.test_told.failed
 }
 
+const STALE = ['console.webhooks.', 'console.deliveries.']
+
+type RetryProps = {
+  readonly of: Webhook
+  readonly onClose: () => void
+  readonly onNote: (note: ReactNode) => void
+}
+
+function RetryWaiting({ of, onClose, onNote }: RetryProps) {
+  const { webhooks } = useText().developers
+  const environment = useEnvironment()
+  const retry = useAct('console.webhooks.retry_waiting', { stale: STALE })
+  return (
+    <Confirm
+      title={webhooks.retry_title(of.waiting)}
+      verb={webhooks.retry_verb}
+      busy={webhooks.retrying}
+      follows={webhooks.retry_follows}
+      onConfirm={async () => {
+        const params = { environment, endpoint_id: of.id }
+        const { retried, more } = await retry.mutateAsync({ params, body: {} })
+        onNote(webhooks.retried(retried) + (more ? ` ${webhooks.retried_more}` : ''))
+      }}
+      onClose={onClose}
+    />
+  )
+}
+
 type DialogsProps = {
   readonly of: Webhook
   readonly open: DialogName | undefined
@@ -178,9 +206,7 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
   /** The secret exists only in the state of the page and is gone when the page is left. */
   const [made, setMade] = useState<WithSecret>()
   const remove = useAct('console.webhooks.delete', { stale: ['console.webhooks.list'] })
-  const stale = ['console.webhooks.', 'console.deliveries.']
-  const change = useAct('console.webhooks.change', { stale })
-  const retry = useAct('console.webhooks.retry_waiting', { stale })
+  const change = useAct('console.webhooks.change', { stale: STALE })
   const params = { environment, endpoint_id: of.id }
   const url = shortUrl(of.url)
   if (made) return <SecretShown made={made} onDone={() => setMade(undefined)} />
@@ -210,19 +236,7 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
         />
       )
     case 'retry':
-      return (
-        <Confirm
-          title={webhooks.retry_title(of.waiting)}
-          verb={webhooks.retry_verb}
-          busy={webhooks.retrying}
-          follows={webhooks.retry_follows}
-          onConfirm={async () => {
-            const { retried, more } = await retry.mutateAsync({ params, body: {} })
-            onNote(webhooks.retried(retried) + (more ? ` ${webhooks.retried_more}` : ''))
-          }}
-          onClose={close}
-        />
-      )
+      return <RetryWaiting of={of} onClose={close} onNote={onNote} />
     case 'disable':
       return (
         <Confirm

@@ -1,7 +1,7 @@
 import type { acts as en } from './en.ts'
 
 export const acts: typeof en = {
-  begin: 'Iniciou a trilha',
+  begin: 'Iniciou o registro',
   expire: 'Deixou uma proposta expirar',
   sign_in: 'Entrou',
   sign_out: 'Saiu',
@@ -37,15 +37,15 @@ export const acts: typeof en = {
   set_price: 'Definiu um preço do sandbox',
   create_key: 'Criou uma chave de API',
   change_key: 'Alterou uma chave de API',
-  rotate_key: 'Girou uma chave de API',
+  rotate_key: 'Rotacionou uma chave de API',
   revoke_key: 'Revogou uma chave de API',
   create_webhook: 'Adicionou um endpoint de webhook',
   change_webhook: 'Alterou um endpoint de webhook',
   delete_webhook: 'Excluiu um endpoint de webhook',
-  rotate_webhook_secret: 'Girou o segredo de um endpoint de webhook',
+  rotate_webhook_secret: 'Rotacionou o segredo de um endpoint de webhook',
   test_webhook: 'Enviou um evento de teste',
   redeliver: 'Reenviou eventos',
-  retry_waiting: 'Tentou de novo todas as entregas que esperavam',
+  retry_waiting: 'Tentou de novo todas as entregas que aguardavam',
   try_delivery: 'Tentou de novo uma entrega',
   export: 'Exportou uma lista',
   credit: 'Creditou um cliente',
@@ -69,7 +69,7 @@ export const acts: typeof en = {
   close_exception: 'Encerrou uma exceção',
   create_partner: 'Criou um parceiro',
   change_partner: 'Alterou as condições de um parceiro',
-  rotate_secrets: 'Girou a chave dos segredos',
+  rotate_secrets: 'Rotacionou a chave dos segredos',
 }
 
 export const played = (endpoint: string) => `Chamou ${endpoint} na área de testes`

@@ -292,9 +292,9 @@ const webhooks: (typeof En)['webhooks'] = {
       one: '# entrega com falha recomeça.',
       other: '# entregas com falha recomeçam.',
     }),
-  retry: 'Tentar todas as que esperam',
+  retry: 'Tentar todas as que aguardam',
   retry_title: (count) =>
-    n(count, { one: 'Tentar agora # entrega que espera?', other: 'Tentar agora # entregas que esperam?' }),
+    n(count, { one: 'Tentar agora # entrega que aguarda?', other: 'Tentar agora # entregas que aguardam?' }),
   retry_follows: [
     'Cada uma é tentada agora, e não no próximo horário, sem gastar uma tentativa da agenda.',
     'Até 10.000 por vez; entregas em andamento ficam como estão.',
@@ -303,7 +303,7 @@ const webhooks: (typeof En)['webhooks'] = {
   retrying: 'Tentando…',
   retried: (count) =>
     n(count, { one: '# entrega é tentada agora.', other: '# entregas são tentadas agora.' }),
-  retried_more: 'Há mais esperando: tente de novo em um minuto.',
+  retried_more: 'Há mais aguardando: tente de novo em um minuto.',
   test_sent: 'Um evento de teste está a caminho.',
   test_told: {
     delivered: 'O evento de teste foi entregue.',
