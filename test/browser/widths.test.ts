@@ -57,6 +57,16 @@ const faultsOf = (page: Page) =>
     return faults
   })()`)
 
+/** The faults that are still there when everything has found its place. */
+async function lastingFaults(page: Page): Promise<string[]> {
+  let faults: string[] = []
+  await expect
+    .poll(async () => (faults = await faultsOf(page)), { timeout: 3_000, interval: 30 })
+    .toEqual([])
+    .catch(() => undefined)
+  return faults
+}
+
 test.each(visits)(
   '$name, $language: every width',
   async ({ name, who, path, language }) => {
