@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import re
 import selectors
 import socket
 import ssl
@@ -144,8 +145,9 @@ def _read(response: http.client.HTTPResponse, sock: socket.socket, deadline: flo
         chunks.append(chunk)
     body = b"".join(chunks)
     length = response.getheader("content-length")
-    if length is not None and response.getheader("transfer-encoding") is None and len(body) < int(length):
-        raise http.client.IncompleteRead(body, int(length) - len(body))
+    expected = int(length) if length is not None and re.fullmatch("[0-9]{1,15}", length) else 0
+    if response.getheader("transfer-encoding") is None and len(body) < expected:
+        raise http.client.IncompleteRead(body, expected - len(body))
     return body
 
 
