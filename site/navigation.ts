@@ -16,6 +16,7 @@ const guides = [
   'limits',
   'lists',
   'conversions',
+  'reconcile',
   'going-live',
   'console',
 ].map((name) => `/docs/guides/${name}`)
@@ -29,6 +30,7 @@ const operate = [
   'upgrade',
   'rotate',
   'money',
+  'cli',
   'incidents',
   'scaling',
 ].map((name) => `/docs/operate/${name}`)
@@ -52,7 +54,10 @@ export function navigationOf(pages: readonly Page[], language: Language): Naviga
   ].filter(({ pages: inGroup }) => inGroup.length > 0)
   if (language === 'en') return groups
   const portuguese = own.filter((page) => page.language === 'pt')
-  return [{ title: 'Em português', pages: inOrder(portuguese, ['/docs/pt/quickstart']) }, ...groups]
+  return [
+    { title: 'Em português', pages: inOrder(portuguese, ['/docs/pt', '/docs/pt/quickstart']) },
+    ...groups,
+  ]
 }
 
 const isErrorIndex = ({ address }: Page) => address === '/docs/errors'

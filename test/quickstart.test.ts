@@ -32,6 +32,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const pageOf = (path: string) => samplesOf(readFileSync(join(root, path), 'utf8'))
 const samples = pageOf('docs/quickstart.md')
 const sampleOf = (words: string) => samples.findIndex(({ code }) => code.includes(words))
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const [START, LISTEN, LIST, AUDIT] = [
   'npm start',
   'trilho listen',
@@ -127,10 +128,14 @@ test('npm start is ready, and prints three lines to paste', { timeout: 2 * BUILD
   expect(exports.map(([, name]) => name)).toEqual(['TRILHO_URL', 'TRILHO_KEY', 'CUSTOMER'])
   expect(server.printed()).not.toMatch(/\bwarn/i)
   const pasted = Object.fromEntries(exports.map(([, name, value]) => [name!, value!]))
-  execFileSync('npm', ['install', `${pasted.TRILHO_URL}/docs/trilho-sdk.tgz`, '--no-audit', '--no-fund'], {
-    cwd: project,
-    env: { PATH, HOME: home },
-  })
+  execFileSync(
+    'npm',
+    ['install', `${pasted.TRILHO_URL}/docs/trilho-sdk-${version}.tgz`, '--no-audit', '--no-fund'],
+    {
+      cwd: project,
+      env: { PATH, HOME: home },
+    },
+  )
   const wheel = join(project, wheelName)
   writeFileSync(
     wheel,

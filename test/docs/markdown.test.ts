@@ -75,6 +75,16 @@ describe.each(run)('$page', ({ samples }) => {
   }
 })
 
+test('every curl command of a guide is run', () => {
+  const guides = pages.filter((page) => page.startsWith('docs/guides/'))
+  const notRun = guides.flatMap((page) =>
+    [...read(page).matchAll(/^```sh *\n([\s\S]*?)^```$/gm)]
+      .filter(([, code]) => /^\s*(\w+=\S*\$\()?curl\b/m.test(code!))
+      .map(([, code]) => `${page}: ${code}`),
+  )
+  expect(notRun).toEqual([])
+})
+
 test('enough of the guides is run', () => {
   const all = run.flatMap(({ samples }) => samples.map(({ language }) => language))
   for (const language of Object.keys(languages))
