@@ -84,6 +84,10 @@ class Pool:
         for _, connection in idle:
             connection.close()
 
+    def __del__(self) -> None:
+        for _, connection in getattr(self, "_idle", []):
+            connection.close()
+
     def _open(self, timeout: float) -> http.client.HTTPConnection:
         host = self._base.hostname or ""
         connection: http.client.HTTPConnection
@@ -104,9 +108,9 @@ class Pool:
         while True:
             with self._lock:
                 if self._pid != os.getpid():
-                    # The sockets belong to the parent process. Closing them here would not close them there, but over TLS
-                    # it would send the server a farewell in the parent's name, so they are dropped without closing.
-                    _forgotten.extend(connection for _, connection in self._idle)
+                    # The parent process goes on with its connections. Closing the copies of this process sends nothing.
+                    for _, connection in self._idle:
+                        connection.close()
                     self._idle, self._pid = [], os.getpid()
                 if not self._idle:
                     return None
@@ -121,9 +125,6 @@ class Pool:
                 self._idle.append((time.monotonic(), connection))
                 return
         connection.close()
-
-
-_forgotten: List[http.client.HTTPConnection] = []
 
 
 def _limit(sock: socket.socket, deadline: float) -> None:
