@@ -18,6 +18,7 @@ const columns: readonly {
       ['/docs/quickstart', 'Quickstart', 'From a clone to a payout and a webhook'],
       ['/docs/sdk', 'TypeScript SDK', 'Typed calls, retries that never pay twice'],
       ['/docs/python', 'Python package', 'The same in Python, and payrolls'],
+      ['/docs/cli', 'Command line', 'The API in a terminal, and events on your machine'],
       ['/docs/api', 'API reference', 'Every call, with samples in three languages'],
       ['/docs/guides/webhooks', 'Webhooks', 'Be told what happened, and verify it'],
       ['/docs/errors', 'Errors', 'A page for every code'],
@@ -28,7 +29,7 @@ const columns: readonly {
     about: 'You keep the service up, and its books right.',
     links: [
       ['/docs/operate/install', 'Install', 'Container, systemd or plain Node'],
-      ['/docs/cli', 'Command line', 'Everything an operator does, in a terminal'],
+      ['/docs/operate/cli', 'Commands of operators', 'Everything an operator does, in a terminal'],
       ['/docs/operate/backup', 'Backup', 'While it runs, and verified'],
       ['/docs/operate/incidents', 'Incidents', 'What each alert means, and what to do'],
       ['/docs/operate/scaling', 'Scaling', 'More nodes, and what one can take'],
@@ -50,7 +51,7 @@ const columns: readonly {
 
 const steps: readonly (readonly [title: string, about: string])[] = [
   ['npm ci && npm start', 'A server, a database and a customer with test money'],
-  ['npx trilho listen', 'Events come to your machine, signed'],
+  ['trilho listen', 'Events come to your machine, signed'],
   ['POST /v1/pix/payouts', 'Accepted once, however often it is sent'],
   ['pix.payout.completed', 'Verified by your receiver, about two seconds later'],
 ]

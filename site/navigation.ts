@@ -30,6 +30,7 @@ const operate = [
   'upgrade',
   'rotate',
   'money',
+  'cli',
   'incidents',
   'scaling',
 ].map((name) => `/docs/operate/${name}`)

@@ -68,7 +68,7 @@ test.each(endpoints.map((declared) => [declared.route, declared] as const))(
       new RegExp(`curl ${method === 'GET' ? '' : `-X ${method} `}"?http://127\\.0\\.0\\.1:8080/v1/`),
     )
     expect(section).toContain('trilho.')
-    expect(section).toContain('urllib.request.urlopen')
+    expect(section).toContain(`client.${declared.name}(`)
     for (const part of [declared.params, declared.query, declared.body])
       for (const field of Object.keys(part?.properties ?? {})) expect(section).toContain(field)
     const own = errorsOf(declared).filter((code) => !commonErrors.includes(code))

@@ -37,7 +37,7 @@ const companions: readonly (readonly [file: string, address: string])[] = [
 ]
 
 /** Addresses that links may use although this build does not write them. */
-const elsewhere = ['/openapi.json', '/docs/trilho-sdk.tgz', '/console']
+const elsewhere = ['/openapi.json', '/docs/trilho-sdk.tgz', '/docs/trilho-cli.tgz', '/console']
 
 export function buildSite({ root, openapi, assets }: SiteOptions): Files {
   const files = new Map([

@@ -20,7 +20,7 @@ const steps = [
 
 const OUTPUTS = ['sdk/dist', 'dist/cli', 'dist/console', 'dist/docs']
 const INPUTS = [
-  ...['src', 'console', 'sdk', 'python', 'released', 'site', 'docs', 'examples', 'tools'],
+  ...['src', 'console', 'sdk', 'cli', 'python', 'released', 'site', 'docs', 'examples', 'tools'],
   ...['CHANGELOG.md', 'openapi.json', 'LICENSE'],
 ]
 const CONFIGURATION = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
@@ -9,9 +9,6 @@ import { crc32 } from 'node:zlib'
  * bytes on every machine, because lock files store the hash of a wheel: nothing is compressed, and no time is stored.
  */
 const root = fileURLToPath(new URL('../', import.meta.url))
-const docs = join(root, 'dist/docs')
-/** Packages of released versions, whose bytes never change. */
-const released = join(root, 'released')
 
 type Entry = { readonly name: string; readonly content: Buffer }
 
@@ -91,13 +88,3 @@ function zip(entries: readonly Entry[]): Buffer {
   end.writeUInt32LE(offset, 12)
   return Buffer.concat([...parts, central, Buffer.from('PK\x05\x06'), end])
 }
-
-/** Writes the wheels of all released versions, and that of this one unless it is among them. */
-export function writeWheels(folder: string): void {
-  mkdirSync(folder, { recursive: true })
-  const old = existsSync(released) ? readdirSync(released).filter((name) => name.endsWith('.whl')) : []
-  for (const name of old) copyFileSync(join(released, name), join(folder, name))
-  if (!old.includes(wheelName)) writeFileSync(join(folder, wheelName), packWheel())
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeWheels(docs)

@@ -3,7 +3,7 @@ import { callAddress } from './api/client.ts'
 import { useLive } from './api/live.ts'
 import { isEnvironment, keepEnvironment, lastEnvironment, useEnvironment } from './environment.ts'
 import { MissedFile } from './reload.ts'
-import { currentSession, SessionDialogs, type SignedIn, useSession } from './session.tsx'
+import { currentSession, needsFactor, SessionDialogs, type SignedIn, useSession } from './session.tsx'
 import { Missing } from './shell/missing.tsx'
 import { Shell } from './shell/shell.tsx'
 import { loadOperatorTexts } from './text/text.tsx'
@@ -24,6 +24,7 @@ export const rootRoute = createRootRoute({
 
 async function signedIn(href: string): Promise<SignedIn> {
   const session = await currentSession()
+  if (needsFactor(session)) throw redirect({ to: '/enrol', search: { next: href } })
   if (session.signed_in) return session
   throw redirect({ to: '/sign-in', search: { next: href } })
 }

@@ -30,6 +30,10 @@ const sessionQuery = {
 
 export const currentSession = (): Promise<Session> => queryClient.ensureQueryData(sessionQuery)
 
+/** Operators do nothing before they have a second factor: their first sign-in leads to the enrolment. */
+export const needsFactor = (session: Session): boolean =>
+  session.signed_in && session.partner === null && !session.factor
+
 const sessionNow = (): Promise<Session> => queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 })
 
 /** Reads the session again, after a sign-in, sign-out, proof or change of the person's own data. */

@@ -14,7 +14,7 @@ from collections import Counter
 from trilho import Line, LineResult, Trilho, decimal_string, pay_many, units
 
 
-def read_lines(path: str) -> "list[Line]":
+def read_lines(path: str) -> list[Line]:
     with open(path, newline="", encoding="utf-8") as file:
         return [
             {
@@ -38,10 +38,10 @@ def main() -> int:
     parser.add_argument("--file", required=True, help="a CSV file: id, customer_id, pix_key, amount")
     given = parser.parse_args()
     with Trilho(user_agent="payroll/1.0") as client:
-        results = pay_many(client, given.run, read_lines(given.file), threads=8, on_result=tell)
+        results = pay_many(client, read_lines(given.file), run=given.run, threads=8, on_result=tell)
     counts = Counter(result.status for result in results)
     print(", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
-    return 2 if counts["unknown"] else 1 if counts["refused"] or counts["failed"] else 0
+    return 2 if counts["unknown"] or counts["unsent"] else 1 if counts["refused"] or counts["failed"] else 0
 
 
 if __name__ == "__main__":

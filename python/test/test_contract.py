@@ -77,12 +77,12 @@ class Contract(Case):
         dry = client.pix.payouts.dry_run(**order)
         self.assertIsInstance(dry["balance_after"], int)
         made = client.pix.payouts.create(**order)
-        assert client.last_response is not None
         self.assertFalse(client.last_response.replayed)
         self.assertEqual(client.pix.payouts.create(**order), made)
         self.assertTrue(client.last_response.replayed)
         self.assertRegex(client.last_response.request_id or "", "^req_")
         self.assertEqual(client.pix.payouts.get(made["id"])["amount"], 1050)
+        self.assertTrue(client.pix.payouts.receipt(made["id"], lang="en").startswith(b"%PDF-"))
         self.assertEqual(len(client.pix.payouts.list(idempotency_key=made["idempotency_key"]).page().data), 1)
         for end, status in ((client.sandbox.payouts.complete, "completed"), (client.sandbox.payouts.fail, "failed")):
             slow = client.pix.payouts.create(**self.order("slow@sandbox.test"))
@@ -94,7 +94,7 @@ class Contract(Case):
             self.assertEqual([one["status"] for one in waiting], [status])
         with self.assertRaises(trilho.StillOpen) as open_:
             trilho.wait_for_end(client, client.pix.payouts.create(**self.order("slow@sandbox.test"))["id"], timeout=0.1)
-        self.assertEqual(open_.exception.found["status"], "processing")
+        self.assertEqual(open_.exception.last["status"], "processing")
         self.assertIsInstance(open_.exception, TimeoutError)
         with self.assertRaises(ApiError) as told:
             self.pay(amount=units("999999", "BRL"))
@@ -121,6 +121,10 @@ class Contract(Case):
         self.assertEqual(trilho.wait_for_end(client, first)["status"], "confirmed")
         self.assertEqual(eventually(lambda: client.sandbox.transfers.fail(second["id"]))["status"], "failed")
         self.assertEqual(client.onchain.transfers.get(first["id"])["amount_net"], 10009003)
+        self.assertTrue(client.onchain.transfers.receipt(first["id"]).startswith(b"%PDF-"))
+        with self.assertRaises(ApiError) as told:
+            client.onchain.transfers.receipt(second["id"])
+        self.assertEqual(told.exception.code, "receipt_not_available")
         self.assertEqual(len(client.onchain.transfers.list(customer_id=self.customer_id).take(10)), 2)
 
     def test_conversions(self) -> None:
@@ -154,7 +158,6 @@ class Contract(Case):
         self.assertEqual(client.account.get()["environment"], "sandbox")
         self.assertIsNone(client.account.fee_payouts().first())
         self.assertGreater(client.usage.get()["minute"]["used"], 0)
-        assert client.last_response is not None
         request_id = client.last_response.request_id or ""
         self.assertEqual(eventually(lambda: client.requests.get(request_id))["route"], "/v1/usage")
         self.assertEqual(len(client.requests.list(limit=1, after="start", wait=1).page().data), 1)

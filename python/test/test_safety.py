@@ -215,7 +215,8 @@ class Connections(Case):
         for thread in threads:
             thread.join()
         self.assertEqual(found, [7] * 16)
-        self.assertIsNone(client.last_response)  # of this thread
+        with self.assertRaises(RuntimeError):
+            client.last_response  # of this thread
 
     def test_a_forked_process_uses_no_connection_of_its_parent(self) -> None:
         if not hasattr(os, "fork"):

@@ -21,7 +21,7 @@ from .errors import (
     TrilhoError,
 )
 from .money import Asset, Scale, decimal_string, units
-from .payroll import Line, LineResult, LineStatus, pay_many, wait_for_end
+from .payroll import Line, LineChanged, LineResult, LineStatus, Payment, pay_many, wait_for_end
 from .webhooks import verify_webhook
 
 __version__ = VERSION
@@ -34,6 +34,7 @@ __all__ = [
     "ConnectionFailed",
     "ConnectionOutcomeUnknown",
     "Line",
+    "LineChanged",
     "LineResult",
     "LineStatus",
     "Listing",
@@ -42,6 +43,7 @@ __all__ = [
     "Outcome",
     "OutcomeUnknown",
     "Page",
+    "Payment",
     "Repeat",
     "Response",
     "Scale",

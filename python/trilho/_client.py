@@ -103,9 +103,11 @@ class Trilho(Resources):
         self.events._call_once = self._invoke_once
 
     @property
-    def last_response(self) -> Optional[Response]:
+    def last_response(self) -> Response:
         """Facts about the last successful call of this thread: request id, `replayed`, headers."""
         found: Optional[Response] = getattr(self._shared.own, "last", None)
+        if found is None:
+            raise RuntimeError("No call of this thread has succeeded yet.")
         return found
 
     def request(

@@ -160,7 +160,7 @@ class PixPayouts(Resource):
         idempotency_key: str,
         description: Optional[str] = None,
         metadata: Optional[Mapping[str, str]] = None,
-    ) -> t.PixPayoutsDryRunResult:
+    ) -> t.PixPayoutDryRun:
         """Send a Pix payment: check only, nothing moves. `POST /v1/pix/payouts?dry_run=true`
 
         customer_id: Starts with cus_
@@ -170,7 +170,7 @@ class PixPayouts(Resource):
         description: Visible to the recipient
         metadata: Up to 20 texts of your own
         """
-        result: t.PixPayoutsDryRunResult = self._call("pix.payouts.dry_run", {}, {
+        result: t.PixPayoutDryRun = self._call("pix.payouts.dry_run", {}, {
             "customer_id": customer_id,
             "amount": amount,
             "counterparty": counterparty,
@@ -402,7 +402,7 @@ class OnchainTransfers(Resource):
         destination_address: str,
         idempotency_key: str,
         metadata: Optional[Mapping[str, str]] = None,
-    ) -> t.OnchainTransfersDryRunResult:
+    ) -> t.OnchainTransferDryRun:
         """Send USDT or BTC to an address: check only, nothing moves. `POST /v1/onchain/transfers?dry_run=true`
 
         customer_id: Starts with cus_
@@ -412,7 +412,7 @@ class OnchainTransfers(Resource):
         idempotency_key: Yours; the same key with the same body is one operation, for 24 hours
         metadata: Up to 20 texts of your own
         """
-        result: t.OnchainTransfersDryRunResult = self._call("onchain.transfers.dry_run", {}, {
+        result: t.OnchainTransferDryRun = self._call("onchain.transfers.dry_run", {}, {
             "customer_id": customer_id,
             "asset": asset,
             "network": network,
@@ -570,9 +570,9 @@ class Quotes(Resource):
         result: t.Trade = self._call("quotes.execute", {"quote_id": quote_id}, {})
         return result
 
-    def dry_run(self, quote_id: str) -> t.QuotesDryRunResult:
+    def dry_run(self, quote_id: str) -> t.TradeDryRun:
         """Execute a quote: check only, nothing moves. `POST /v1/quotes/{quote_id}/execute?dry_run=true`"""
-        result: t.QuotesDryRunResult = self._call("quotes.dry_run", {"quote_id": quote_id}, {})
+        result: t.TradeDryRun = self._call("quotes.dry_run", {"quote_id": quote_id}, {})
         return result
 
     def get(self, quote_id: str) -> t.Quote:

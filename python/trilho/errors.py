@@ -97,15 +97,15 @@ class ConnectionOutcomeUnknown(ConnectionFailed, OutcomeUnknown):
 
 
 class StillOpen(TrilhoError, TimeoutError):
-    """`wait_for_end` waited for as long as it was told, and the payout or transfer is neither completed nor failed."""
+    """The payment had not ended when the time of `wait_for_end` was up. This is not a failure: it may still complete."""
 
-    def __init__(self, message: str, found: Any = None) -> None:
+    def __init__(self, message: str, last: Any = None) -> None:
         super().__init__(message)
-        self.found = found
-        """The payout or transfer as it was last."""
+        self.last = last
+        """The payment as it was read last; None if it could not be read."""
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return type(self), (str(self), self.found)
+        return type(self), (str(self), self.last)
 
 
 class SignatureError(TrilhoError):

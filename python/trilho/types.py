@@ -144,6 +144,39 @@ class PixPayout(PixPayoutAlways, total=False):
     """When it failed, and the money was given back"""
 
 
+class PixPayoutDryRunCounterpartyAlways(TypedDict):
+    name: str
+    document: str
+    """Masked"""
+    pix_key: Optional[str]
+    """Normalised; null for a bank account"""
+
+
+class PixPayoutDryRunCounterparty(PixPayoutDryRunCounterpartyAlways, total=False):
+    ispb: str
+    branch: str
+    account_number: str
+    account_type: str
+
+
+class PixPayoutDryRunAlways(TypedDict):
+    dry_run: Literal[True]
+    asset: Union[Literal["BRL", "USDT", "BTC"], str]
+    """BRL, USDT or BTC"""
+    decimals: int
+    """Decimals of asset"""
+    fee: int
+    """Whole number of the smallest unit"""
+    balance_after: int
+    """Whole number of the smallest unit"""
+    would_replay: bool
+    """This very request was made before: it would get that answer, and nothing would move"""
+
+
+class PixPayoutDryRun(PixPayoutDryRunAlways, total=False):
+    counterparty: "PixPayoutDryRunCounterparty"
+
+
 class PixKeyHolder(TypedDict):
     name: str
     document: str
@@ -206,6 +239,20 @@ class OnchainTransfer(OnchainTransferAlways, total=False):
     """When it was confirmed"""
     failed_at: str
     """When it failed, and the money was given back"""
+
+
+class OnchainTransferDryRun(TypedDict):
+    dry_run: Literal[True]
+    asset: Union[Literal["BRL", "USDT", "BTC"], str]
+    """BRL, USDT or BTC"""
+    decimals: int
+    """Decimals of asset"""
+    fee: int
+    """Whole number of the smallest unit"""
+    balance_after: int
+    """Whole number of the smallest unit"""
+    would_replay: bool
+    """This very request was made before: it would get that answer, and nothing would move"""
 
 
 class NetworkFee(TypedDict):
@@ -315,6 +362,31 @@ class TradeAlways(TypedDict):
 class Trade(TradeAlways, total=False):
     metadata: Dict[str, str]
     """Your own texts, as the request had them"""
+
+
+class TradeDryRunWouldFail(TypedDict):
+    """Present when the trade would be, or was, made as `failed`: nothing would move"""
+    code: str
+    message: str
+
+
+class TradeDryRunAlways(TypedDict):
+    dry_run: Literal[True]
+    asset: Union[Literal["BRL", "USDT", "BTC"], str]
+    """BRL, USDT or BTC"""
+    decimals: int
+    """Decimals of asset"""
+    fee: int
+    """Whole number of the smallest unit"""
+    balance_after: int
+    """Whole number of the smallest unit"""
+    would_replay: bool
+    """This very request was made before: it would get that answer, and nothing would move"""
+
+
+class TradeDryRun(TradeDryRunAlways, total=False):
+    would_fail: "TradeDryRunWouldFail"
+    """Present when the trade would be, or was, made as `failed`: nothing would move"""
 
 
 class Price(TypedDict):
@@ -1002,80 +1074,8 @@ class OtherEvent(TypedDict):
     data: "OtherEventData"
 
 
-class PixPayoutsDryRunResultCounterpartyAlways(TypedDict):
-    name: str
-    document: str
-    """Masked"""
-    pix_key: Optional[str]
-    """Normalised; null for a bank account"""
-
-
-class PixPayoutsDryRunResultCounterparty(PixPayoutsDryRunResultCounterpartyAlways, total=False):
-    ispb: str
-    branch: str
-    account_number: str
-    account_type: str
-
-
-class PixPayoutsDryRunResultAlways(TypedDict):
-    dry_run: Literal[True]
-    asset: Union[Literal["BRL", "USDT", "BTC"], str]
-    """BRL, USDT or BTC"""
-    decimals: int
-    """Decimals of asset"""
-    fee: int
-    """Whole number of the smallest unit"""
-    balance_after: int
-    """Whole number of the smallest unit"""
-    would_replay: bool
-    """This very request was made before: it would get that answer, and nothing would move"""
-
-
-class PixPayoutsDryRunResult(PixPayoutsDryRunResultAlways, total=False):
-    counterparty: "PixPayoutsDryRunResultCounterparty"
-
-
 class SandboxPricesSetResult(TypedDict):
     data: List["Price"]
-
-
-class OnchainTransfersDryRunResult(TypedDict):
-    dry_run: Literal[True]
-    asset: Union[Literal["BRL", "USDT", "BTC"], str]
-    """BRL, USDT or BTC"""
-    decimals: int
-    """Decimals of asset"""
-    fee: int
-    """Whole number of the smallest unit"""
-    balance_after: int
-    """Whole number of the smallest unit"""
-    would_replay: bool
-    """This very request was made before: it would get that answer, and nothing would move"""
-
-
-class QuotesDryRunResultWouldFail(TypedDict):
-    """Present when the trade would be, or was, made as `failed`: nothing would move"""
-    code: str
-    message: str
-
-
-class QuotesDryRunResultAlways(TypedDict):
-    dry_run: Literal[True]
-    asset: Union[Literal["BRL", "USDT", "BTC"], str]
-    """BRL, USDT or BTC"""
-    decimals: int
-    """Decimals of asset"""
-    fee: int
-    """Whole number of the smallest unit"""
-    balance_after: int
-    """Whole number of the smallest unit"""
-    would_replay: bool
-    """This very request was made before: it would get that answer, and nothing would move"""
-
-
-class QuotesDryRunResult(QuotesDryRunResultAlways, total=False):
-    would_fail: "QuotesDryRunResultWouldFail"
-    """Present when the trade would be, or was, made as `failed`: nothing would move"""
 
 
 class EventsRedeliverResult(TypedDict):

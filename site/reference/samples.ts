@@ -10,7 +10,7 @@ export function samplesOf(entry: Entry): Sample[] {
     {
       language: 'sh',
       title: 'curl',
-      code: curl(requestOf(entry)) + (answerOf(entry) === 'file' ? ` \\\n  -o ${FILE}` : ''),
+      code: curl(requestOf(entry)) + (answerOf(entry) === 'file' ? ` \\\n  -o ${SAMPLE_FILE}` : ''),
     },
     { language: 'ts', title: 'TypeScript', code: typescript(entry) },
     { language: 'py', title: 'Python', code: python(entry) },
@@ -18,7 +18,7 @@ export function samplesOf(entry: Entry): Sample[] {
 }
 
 /** Where a sample saves a response that is a file. */
-export const FILE = 'receipt.pdf'
+export const SAMPLE_FILE = 'receipt.pdf'
 
 /** What a sample does with the response. */
 type Answer = 'json' | 'file' | 'none'
@@ -120,7 +120,7 @@ function typescript(entry: Entry): string {
     return [
       `import { writeFile } from 'node:fs/promises'`,
       ...lines,
-      `await writeFile('${FILE}', await ${call})`,
+      `await writeFile('${SAMPLE_FILE}', await ${call})`,
     ].join('\n')
   if (listed) return [...lines, `for await (const one of ${call}) {`, '  console.log(one)', '}'].join('\n')
   return [...lines, success.content ? `console.log(await ${call})` : `await ${call}`].join('\n')
@@ -161,7 +161,6 @@ function python(entry: Entry): string {
   const name = entry['x-name'].split('.').map(argumentOf).join('.')
   const call = `client.${name}(${pythonArguments(entry)})`
   const [, success] = successOf(entry)
-  const answer = answerOf(entry)
   const listed = success.content?.['application/json']?.schema.properties?.data?.items
   const lines = [
     'import os',
@@ -171,12 +170,13 @@ function python(entry: Entry): string {
     '',
   ]
   if (listed && entry.method === 'GET') return [...lines, `for one in ${call}:`, '    print(one)'].join('\n')
-  const use: Readonly<Record<Answer, string>> = {
-    json: `print(${call})`,
-    file: `open("${FILE}", "wb").write(${call})`,
-    none: call,
-  }
-  return [...lines, use[answer]].join('\n')
+  return [...lines, pythonUse[answerOf(entry)](call)].join('\n')
+}
+
+const pythonUse: Readonly<Record<Answer, (call: string) => string>> = {
+  json: (call) => `print(${call})`,
+  file: (call) => `with open("${SAMPLE_FILE}", "wb") as file:\n    file.write(${call})`,
+  none: (call) => call,
 }
 
 function pythonArguments(entry: Entry): string {

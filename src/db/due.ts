@@ -169,6 +169,42 @@ export async function countOpen(db: Db, table: DueTable, rail: string): Promise<
   return rows
 }
 
+type OpenSum = {
+  readonly rail: string
+  readonly asset: string
+  readonly count: number
+  readonly amount: bigint
+}
+
+/** What is in transit per rail and asset, over up to COUNTED open rows. `rail`, `asset` and `amount` are SQL. */
+export async function sumOpen(
+  db: Db,
+  table: DueTable,
+  { rail, asset, amount }: { readonly rail: string; readonly asset: string; readonly amount: string },
+): Promise<OpenSum[]> {
+  const { rows } = await db.query({
+    name: `sum open ${table}`,
+    text: `SELECT ${rail} AS rail, ${asset} AS asset, count(*)::integer AS count, sum(${amount})::numeric(40, 0) AS amount
+      FROM (SELECT id FROM ${queueOf[table]} LIMIT ${COUNTED}) AS q JOIN ${table} r USING (id) GROUP BY 1, 2`,
+  })
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
+}
+
+export type OldestOpen = {
+  readonly rail: string
+  readonly id: string
+  readonly partner_id: string
+  readonly created_at: Date
+}
+
+/** The row of each rail that is open for the longest time. `rail` is SQL. */
+export async function oldestOpen(db: Db, table: DueTable, rail: string): Promise<OldestOpen[]> {
+  const { rows } = await db.query(
+    `SELECT DISTINCT ON (1) ${rail} AS rail, id, partner_id, created_at FROM ${queueOf[table]} ORDER BY 1, created_at`,
+  )
+  return rows
+}
+
 /** Rows that are open for longer than they should be, for the operator's desk. */
 export async function overdue<Row>(db: Db, table: DueTable, older_than_ms: number): Promise<Row[]> {
   const { rows } = await db.query(

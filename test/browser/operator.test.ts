@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { codeAt, stepAt } from '../../src/parties/team/factor.ts'
 import { recordException } from '../../src/records/exceptions/store.ts'
 import { browse, type VisitOptions } from '../support/browser.ts'
+import { seedOf } from '../support/code.ts'
+import { makePerson } from '../support/console.ts'
 import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console-stage.ts'
 import { asAdmin } from '../support/database.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -52,12 +55,25 @@ test('an unknown outcome is proposed by one operator and approved by another', a
       await page.getByRole('link', { name: 'Carla Mendes Ltda' }).click()
       await page.getByRole('heading', { name: 'Evidence' }).waitFor()
       await page.getByText('Still unknown').waitFor()
+      // Nothing is preselected, and nothing is sent before the words are confirmed.
+      expect(await page.getByRole('radio', { checked: true }).count()).toBe(0)
       await page.getByRole('button', { name: /Propose/ }).click()
+      await page.getByText('Choose what happened.').waitFor()
       await page.getByText('Write how you know.').waitFor()
+      await page.getByRole('radio', { name: /It was paid/ }).check()
       await page.getByRole('textbox', { name: 'End-to-end id' }).fill(E2E)
       await page.getByLabel('Evidence', { exact: true }).fill(EVIDENCE)
       await screenshot('desk-resolve')
-      await page.getByRole('button', { name: 'Propose “completed”' }).click()
+      await page.getByRole('button', { name: 'Propose “completed”…' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Is this what happened, in production?' })
+      await dialog
+        .getByText(
+          /You say that R\$\s18,900\.40 to .*Carla Mendes Ltda.* was paid by the bank under the end-to-end id/,
+        )
+        .waitFor()
+      await screenshot('desk-confirm')
+      await dialog.getByRole('button', { name: 'Propose “completed”' }).click()
+      await page.getByRole('status').getByText('nothing has happened yet').waitFor()
       await page.getByText('Your own proposal: another operator must approve it').waitFor()
       await settled()
       expect(await page.getByRole('button', { name: 'Approve…' }).isDisabled()).toBe(true)
@@ -87,10 +103,16 @@ test('an unknown outcome is proposed by one operator and approved by another', a
     await screenshot('proposal-open')
     await page.getByRole('button', { name: 'Approve…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Approve this, in production?' })
-    for (const text of ['Carla Mendes Ltda', EVIDENCE]) await dialog.getByText(text).first().waitFor()
+    for (const text of ['Carla Mendes Ltda', EVIDENCE, `${resolver.user.email} proposed it`])
+      await dialog.getByText(text).first().waitFor()
     await screenshot('proposal-approve')
     await dialog.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByRole('status').getByText('Approved: The payout of').waitFor()
+    await screenshot('proposal-approved')
+    // The result goes away with the next choice.
+    await page.getByRole('link', { name: 'Resolve a payout' }).first().click()
     await page.getByText('This proposal is closed.').waitFor()
+    expect(await page.getByText('Approved: The payout of').count()).toBe(0)
     await visit('/operator/production/desk?tab=resolved')
     await page.getByText(EVIDENCE).waitFor()
     await screenshot('desk-resolved')
@@ -168,6 +190,9 @@ test('a partner is made, its terms are changed, and its customer is credited by 
     await booking.getByLabel('Reason').fill('wire 8841')
     await booking.getByLabel('Reference').fill('wire-8841')
     await screenshot('credit')
+    await booking.getByRole('button', { name: 'Continue' }).click()
+    await booking.getByText(/You propose: .*Nilo Caetano.* gets R\$\s12\.50\./).waitFor()
+    await screenshot('credit-words')
     await booking.getByRole('button', { name: 'Propose credit' }).click()
     await page.getByText('nothing has happened yet').waitFor()
   })
@@ -190,6 +215,7 @@ test('an exception is closed with a reason, and the log tells of it', async () =
     await page.getByRole('button', { name: 'Close…' }).first().click()
     await page.getByLabel('What you found and did').fill('The bank confirmed the return.')
     await page.getByRole('button', { name: 'Close exception' }).click()
+    await page.getByRole('status').getByText('The exception is closed.').waitFor()
     await page
       .getByText(/Closed ·/)
       .first()
@@ -203,4 +229,168 @@ test('an exception is closed with a reason, and the log tells of it', async () =
     await page.getByRole('button', { name: 'Verify the chain' }).click()
     await page.getByText(/Production: Unbroken/).waitFor()
   })
+})
+
+test('an operator finds a payout by its id, sees what the partner sees, and the look is in the log', async () => {
+  const { payout, customer } = stage.ids
+  await browse(
+    here({ as: stage.operators.reader }),
+    async ({ page, visit, settled, fits, axe, screenshot }) => {
+      await visit('/operator/sandbox')
+      await page.keyboard.press('/')
+      await page.getByRole('combobox').fill(payout)
+      await page.getByRole('option').filter({ hasText: 'Lumen Pagamentos' }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/operator/sandbox/partners/${stage.partner_id}/payouts/${payout}`)
+      await page.getByRole('heading', { level: 1, name: 'Ana Souza' }).waitFor()
+      await settled()
+      const main = page.getByRole('main')
+      await main.getByText('as the partner sees it, read-only').waitFor()
+      await main.getByRole('link', { name: 'Lumen Pagamentos' }).waitFor()
+      // Only copying: no button of the partner's page.
+      const buttons = await main
+        .getByRole('button')
+        .evaluateAll((all) => all.map((one) => one.textContent || one.ariaLabel))
+      expect(buttons.filter((name) => !/^Cop/.test(name ?? ''))).toEqual([])
+      await fits()
+      await axe()
+      await screenshot('view-payout')
+
+      await main.getByRole('link', { name: 'Ana Souza' }).first().click()
+      await page.waitForURL(`**/partners/${stage.partner_id}/customers/${customer}`)
+      await main.getByRole('region', { name: 'Statement' }).waitFor()
+      await settled()
+      await screenshot('view-customer')
+      await main.getByRole('link', { name: 'Limits and bookings' }).click()
+      await page.getByRole('region', { name: 'Statement' }).waitFor()
+      await settled()
+      await screenshot('operator-customer')
+
+      await visit(`/operator/sandbox/audit?place=sandbox&action=view&object=${payout}`)
+      await page.getByRole('cell', { name: stage.operators.reader.user.email }).first().waitFor()
+      expect(await page.getByRole('cell', { name: stage.operators.reader.user.email }).count()).toBe(1)
+      await page.getByRole('link', { name: /po_/ }).first().click()
+      await page.waitForURL(`**/partners/${stage.partner_id}/payouts/${payout}`)
+    },
+  )
+  await browse(here({ as: stage.people.owner }), async ({ page, visit, allow }) => {
+    allow(/404/)
+    await visit(`/operator/sandbox/partners/${stage.partner_id}/payouts/${payout}`)
+    await page.getByText('There is no such page').waitFor()
+  })
+})
+
+test('a case of the desk is rehearsed in the sandbox to its end by two operators', async () => {
+  const { resolver, admin } = stage.operators
+  const id = await stage.leaveUnanswered('1200000')
+  await browse(here({ as: resolver }), async ({ page, visit, settled, screenshot }) => {
+    await visit(`/operator/sandbox/desk?open=${id}`)
+    await page.getByRole('radio', { name: /It was paid/ }).waitFor({ timeout: 60_000 })
+    await page.getByRole('radio', { name: /never paid/ }).check()
+    await page.getByLabel('Evidence', { exact: true }).fill('The bank has no such payment, ticket 88-1204.')
+    await page.getByRole('checkbox', { name: 'Rehearse with a second person' }).check()
+    await settled()
+    await screenshot('rehearse-form')
+    // The service refuses while a worker may still be sending the payout: then the operator tries again.
+    await expect
+      .poll(
+        async () => {
+          await page.getByRole('button', { name: 'Propose “failed”…' }).click()
+          const dialog = page.getByRole('dialog', { name: 'Is this what happened?' })
+          await dialog.getByText(/was never paid and never can be: .* gets R\$\s12,000\.00 back/).waitFor()
+          await dialog.getByRole('button', { name: 'Propose “failed”' }).click()
+          await page
+            .getByText(/nothing has happened yet|may be on its way/)
+            .first()
+            .waitFor()
+          if ((await page.getByRole('dialog').count()) === 0) return true
+          await page.keyboard.press('Escape')
+          return false
+        },
+        { timeout: 60_000, interval: 2000 },
+      )
+      .toBe(true)
+    await screenshot('rehearse-proposed')
+  })
+  await browse(here({ as: admin }), async ({ page, visit, screenshot }) => {
+    await visit('/operator/sandbox/desk')
+    await page.getByRole('button', { name: 'Approve…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Approve this?' })
+    await dialog
+      .getByText(new RegExp(`You approve: R\\$\\s12,000\\.00 .* ${resolver.user.email} proposed it`))
+      .waitFor()
+    await screenshot('rehearse-approve')
+    await dialog.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByRole('status').getByText('Approved:').waitFor()
+    await visit(`/operator/sandbox/objects/${id}`)
+    await page.waitForURL(`**/partners/${stage.partner_id}/payouts/${id}`)
+    await page.getByText('Failed').first().waitFor()
+    await screenshot('rehearse-ended')
+  })
+  expect((await stage.api.get(`/v1/pix/payouts/${id}`)).json.status).toBe('failed')
+}, 180_000)
+
+test('the first sign-in of an operator is the enrolment of the second factor', async () => {
+  const person = await makePerson(service, { role: 'reader', name: 'Olívia Reis' })
+  await browse(
+    { url: service.url, width: 390 },
+    async ({ page, visit, settled, allow, axe, fits, screenshot }) => {
+      allow(/status of (401|400)/)
+      await visit('/operator/production/desk')
+      await page.getByLabel('E-mail').fill(person.user.email)
+      await page.getByLabel('Password').fill(person.password)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      await page.getByRole('heading', { level: 1, name: 'Set up a second factor' }).waitFor()
+      await page.getByText('Welcome, Olívia Reis').waitFor()
+      await page.getByRole('img', { name: 'The key as a QR code' }).waitFor()
+      await settled()
+      await fits()
+      await axe()
+      await screenshot('enrol-operator')
+      const secret = (await page.locator('.enrol code').innerText()).replaceAll(' ', '')
+      await page.getByLabel('The code that it shows').fill(codeAt(seedOf(secret), stepAt(Date.now() / 1000)))
+      await page.getByRole('button', { name: 'Confirm' }).click()
+      await page.getByLabel('I have stored the codes in a safe place').check()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.waitForURL('**/operator/production/desk')
+      await page.getByRole('heading', { level: 1, name: 'Desk' }).waitFor()
+      expect(await page.getByRole('alert').count()).toBe(0)
+    },
+  )
+})
+
+test('the overview shows owed against held, and a statement that differs is named in words', async () => {
+  await browse(
+    here({ as: stage.operators.resolver }),
+    async ({ page, visit, settled, fits, axe, screenshot }) => {
+      await visit('/operator/sandbox/proof')
+      await page.getByRole('button', { name: /Prove (now|again)/ }).click()
+      await page.getByText('Proven to the last unit').waitFor()
+      await page.getByRole('button', { name: 'Note a statement…' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Amount').fill('1.00')
+      await dialog.getByLabel('At that time').fill('2026-01-15T09:00')
+      await dialog.getByLabel('Which statement').fill('Banco Azul, statement 118')
+      await dialog.getByRole('button', { name: 'Note it' }).click()
+      await page.getByRole('status').getByText('The statement is noted.').waitFor()
+      await page
+        .getByText(/\(Banco Azul, statement 118, noted by .*\) has R\$\s.* less than our books/)
+        .waitFor()
+      await settled()
+      await fits()
+      await axe()
+      await screenshot('proof-difference')
+      await visit('/operator/sandbox')
+      await page.getByRole('heading', { name: 'Owed against held' }).waitFor()
+      await page.getByText(/Banco Azul, statement 118/).waitFor()
+      await page.getByRole('heading', { name: 'Paid out per day' }).waitFor()
+      await page
+        .getByText(/The oldest is a Pix payment of Lumen Pagamentos|No payout and no transfer is open/)
+        .waitFor()
+      await settled()
+      await fits()
+      await axe()
+      await screenshot('operator-money')
+    },
+  )
 })

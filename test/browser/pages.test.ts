@@ -13,7 +13,9 @@ let stage: ConsoleStage
 beforeAll(async () => {
   service = await startTestService(stageEnv)
   stage = await setConsoleStage(service)
+  await stage.fillOffice()
 })
+
 afterAll(async () => {
   await stage.stop()
   await service.stop()
@@ -32,6 +34,7 @@ const twins = [
   'webhook',
   'payouts-empty',
   'quotes-empty',
+  'operator-desk-choose',
 ]
 const walked = everything ? consolePages : consolePages.filter(({ name }) => !twins.includes(name))
 const visits = walked.flatMap((each, i) =>
@@ -46,7 +49,7 @@ afterAll(() =>
 )
 
 test.each(visits)('$name, $theme, $place', async ({ name, who, path, theme, place, width, language }) => {
-  if (name === 'operator-desk' || name === 'overview') await stage.leaveUnanswered()
+  if (name === 'operator-desk-choose' || name === 'overview') await stage.leaveUnanswered()
   await browse(
     { url: service.url, ...visitorOf(stage, who), theme, width, language, again: true },
     async (visitor) => {

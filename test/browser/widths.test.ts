@@ -17,6 +17,7 @@ let stage: ConsoleStage
 beforeAll(async () => {
   service = await startTestService(stageEnv)
   stage = await setConsoleStage(service)
+  await stage.fillOffice()
 })
 afterAll(async () => {
   await stage.stop()

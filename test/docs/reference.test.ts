@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Entry, entriesOf } from '../../site/reference/document.ts'
-import { FILE, samplesOf } from '../../site/reference/samples.ts'
+import { SAMPLE_FILE, samplesOf } from '../../site/reference/samples.ts'
 import type { OpenApi } from '../../src/doors/reference/openapi.ts'
 import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -75,7 +75,7 @@ test.each(inOrder.map((entry) => [entry['x-name'], entry] as const))('%s', async
     { cwd: place, env: { PATH: process.env.PATH, ...variables } },
   )
   const [, shown = '', status] = /^([\s\S]*)\n(\d+)$/.exec(stdout)!
-  const text = code.includes(`-o ${FILE}`) ? readFileSync(join(place, FILE), 'latin1') : shown
+  const text = code.includes(`-o ${SAMPLE_FILE}`) ? readFileSync(join(place, SAMPLE_FILE), 'latin1') : shown
   if (text.startsWith('%PDF-')) return expect(status).toBe('200')
   const body = text === '' ? {} : JSON.parse(text)
   const name = learned[String(body.id).split('_')[0]!]

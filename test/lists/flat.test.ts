@@ -58,8 +58,13 @@ type Size = 'large' | 'small'
 /** Every list of both APIs, by its name: what it may be asked, and how. */
 const LIMIT = { name: 'limit', value: '20' }
 const APART = ['limit', 'cursor', 'after', 'wait']
+/** Operators read a partner's lists through the handlers of the partner's own lists. */
+const isView = ({ name }: { readonly name: string }) => name.startsWith('console.operator.view.')
 const asked = [...endpoints, ...consoleEndpoints].filter(
-  ({ name, query }) => query && ('cursor' in query.properties || name === 'console.operator.exceptions.list'),
+  (each) =>
+    each.query &&
+    !isView(each) &&
+    ('cursor' in each.query.properties || each.name === 'console.operator.exceptions.list'),
 )
 const valuesAfter = (rows: number): Readonly<Record<string, Values>> => ({
   ...apiValues(rows),

@@ -1,7 +1,7 @@
 import type { VisitOptions } from './browser.ts'
 import type { ConsoleStage } from './console-stage.ts'
 
-export type Who = 'nobody' | 'owner' | 'operator'
+export type Who = 'nobody' | 'owner' | 'operator' | 'newcomer'
 export type PageOf = {
   readonly name: string
   readonly who: Who
@@ -9,6 +9,10 @@ export type PageOf = {
 }
 
 const page = (who: Who, name: string, path: PageOf['path']): PageOf => ({ who, name, path })
+
+/** The same page for an operator. */
+const viewed = (name: string, path: (ids: ConsoleStage['ids']) => string): PageOf =>
+  page('operator', name, ({ partner_id, ids }) => `/operator/sandbox/partners/${partner_id}/${path(ids)}`)
 
 /** Every page of the console, as the tests that walk all of them visit it. */
 export const consolePages: readonly PageOf[] = [
@@ -18,6 +22,7 @@ export const consolePages: readonly PageOf[] = [
   page('owner', 'overview', () => '/sandbox'),
   page('owner', 'overview-production', () => '/production'),
   page('owner', 'customers', () => '/sandbox/customers'),
+  page('owner', 'deposit', ({ ids }) => `/sandbox/deposits/${ids.deposit}`),
   page('owner', 'customer', ({ ids }) => `/sandbox/customers/${ids.customer}`),
   page('owner', 'payouts', () => '/sandbox/payouts'),
   page('owner', 'payouts-empty', () => '/production/payouts'),
@@ -47,18 +52,37 @@ export const consolePages: readonly PageOf[] = [
   page('owner', 'account', () => '/account'),
   page('owner', 'me', () => '/me'),
   page('owner', 'notifications', () => '/notifications'),
+  page('newcomer', 'enrol', () => '/enrol'),
   page('operator', 'operator', () => '/operator/sandbox'),
   page('operator', 'operator-partners', () => '/operator/sandbox/partners'),
   page('operator', 'operator-partner', ({ partner_id }) => `/operator/sandbox/partners/${partner_id}`),
-  page('operator', 'operator-desk', () => '/operator/sandbox/desk'),
-  page('operator', 'operator-proposals', () => '/operator/production/proposals'),
+  page('operator', 'operator-desk', ({ office }) => `/operator/production/desk?open=${office.payout}`),
+  page('operator', 'operator-desk-choose', () => '/operator/sandbox/desk'),
+  page(
+    'operator',
+    'operator-proposals',
+    ({ office }) => `/operator/production/proposals?open=${office.proposal}`,
+  ),
   page('operator', 'operator-proof', () => '/operator/sandbox/proof'),
   page('operator', 'operator-treasury', () => '/operator/sandbox/treasury'),
   page('operator', 'operator-rails', () => '/operator/sandbox/rails'),
   page('operator', 'operator-audit', () => '/operator/sandbox/audit'),
   page('operator', 'operator-people', () => '/operator/sandbox/people'),
+  page('operator', 'operator-customer', ({ ids }) => `/operator/sandbox/customers/${ids.customer}`),
+  page('operator', 'operator-object', ({ ids }) => `/operator/sandbox/objects/${ids.payout}`),
+  viewed('view-payout', ({ payout }) => `payouts/${payout}`),
+  viewed('view-transfer', ({ transfer }) => `transfers/${transfer}`),
+  viewed('view-deposit', ({ deposit }) => `deposits/${deposit}`),
+  viewed('view-customer', ({ customer }) => `customers/${customer}`),
+  viewed('view-quote', ({ quote }) => `quotes/${quote}`),
+  viewed('view-trade', ({ trade }) => `trades/${trade}`),
+  viewed('view-event', ({ event }) => `developers/events/${event}`),
+  viewed('view-webhook', ({ endpoint }) => `developers/webhooks/${endpoint}`),
+  viewed('view-request', ({ request }) => `developers/requests/${request}`),
 ]
 
 /** Whose session visits a page. */
 export const visitorOf = (stage: ConsoleStage, who: Who): Pick<VisitOptions, 'as'> =>
-  who === 'nobody' ? {} : { as: who === 'owner' ? stage.people.owner : stage.operators.admin }
+  who === 'nobody'
+    ? {}
+    : { as: { owner: stage.people.owner, operator: stage.operators.admin, newcomer: stage.newcomer }[who] }

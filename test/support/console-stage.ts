@@ -6,8 +6,10 @@ import { type Api, openApi } from './api.ts'
 import { makePerson, type Person } from './console.ts'
 import { asAdmin } from './database.ts'
 import { noteProductionKey } from './key-lines.ts'
+import { openDesk } from './operators.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import type { TestService } from './service.ts'
+import { stuckPayout } from './stuck.ts'
 import { until } from './wait.ts'
 
 /**
@@ -25,6 +27,7 @@ export type ConsoleStage = {
   readonly ids: Readonly<
     Record<
       | 'customer'
+      | 'deposit'
       | 'payout'
       | 'failed_payout'
       | 'transfer'
@@ -38,6 +41,11 @@ export type ConsoleStage = {
       string
     >
   >
+  /** An operator who has not signed in yet, and has no second factor. */
+  readonly newcomer: Person
+  /** What waits for the operators of production, once `fillOffice` has made it. */
+  readonly office: { payout: string; proposal: string }
+  fillOffice(): Promise<void>
   /** A payout that nobody has answered for: it stays so for ten seconds. */
   leaveUnanswered(amount?: string): Promise<string>
   /** The largest payout there is, by somebody with the longest name, without a space to break it at. */
@@ -58,6 +66,8 @@ const people: readonly (readonly [name: string, document: string, brl: string, e
   ['Lívia Antunes', makeCpf('772094668'), '1335286', 'livia@antunes.example'],
   ['Diego Ferraz', makeCpf('251203381'), '3912681', 'diego.ferraz@correio.example'],
 ]
+
+const newcomer = { role: 'reader', email: 'olivia@operator.example', name: 'Olívia Reis' } as const
 
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 
@@ -83,6 +93,7 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
   const customers = await setCustomers(api)
   const orders = await setOrders(api, customers)
   const event = (await api.get(`/v1/events?limit=1`)).json.data[0]
+  const office = { payout: '', proposal: '' }
   let left = 0
   const invited = { email: 'nilo@lumen.example', name: 'Nilo Caetano', role: 'finance' } as const
   const { token } = await invite(shared, { partner_id, email: 'helena@lumen.example' }, invited)
@@ -100,6 +111,7 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
     invitation: token,
     ids: {
       customer: customers[0]!.id,
+      deposit: (await api.get(`/v1/deposits?customer_id=${customers[0]!.id}&limit=1`)).json.data[0].id,
       ...orders,
       key: key.id,
       endpoint: endpoint.id,
@@ -107,6 +119,9 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
       event: event.id,
       request: (await api.get('/v1/account')).headers.get('x-request-id')!,
     },
+    newcomer: await makePerson(service, newcomer),
+    office,
+    fillOffice: async () => void Object.assign(office, await setOffice(service, partner_id)),
     async leaveUnanswered(amount = '1890040') {
       await made(api, '/v1/sandbox/deposits', { customer_id: customers[1]!.id, asset: 'BRL', amount })
       const paid = await pay(api, customers[1]!, {
@@ -173,6 +188,22 @@ async function setPeople(service: TestService, partner_id: string) {
       reader: await operator('reader', 'nadia@operator.example', 'Nádia Reis'),
     },
   }
+}
+
+/** Two payments of production without an outcome; for one a settlement is proposed. */
+async function setOffice(service: TestService, partner_id: string) {
+  const { id: payout } = await stuckPayout(service, { partner_id })
+  const waiting = { partner_id, name: 'Nilo Caetano', amount: 450_000n, ago: '3 hours' }
+  const { id: payout_id } = await stuckPayout(service, waiting)
+  const evidence = 'The bank has no such payment: e-mail of 15 Nov, ticket 88-1204.'
+  const desk = openDesk(() => service.office)
+  const resolution = { name: 'resolve_payout', details: { payout_id, outcome: 'failed', evidence } } as const
+  const { id: proposal } = await desk.propose(
+    service.worlds.production,
+    resolution,
+    'rafael@operator.example',
+  )
+  return { payout, proposal }
 }
 
 /** One of each state beside the one in use. */

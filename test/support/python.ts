@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { wheelName, writeWheels } from '../../tools/pack-wheel.ts'
+import { packWheel, wheelName } from '../../tools/pack-wheel.ts'
 import { testRun } from './test-run.ts'
 
 /** Why nothing of Python can run on this machine; undefined when it can. */
@@ -30,8 +30,8 @@ export type Python = {
 
 export function openPython(): Python {
   const folder = mkdtempSync(join(tmpdir(), 'trilho-python-'))
-  writeWheels(folder)
   const wheel = join(folder, wheelName)
+  writeFileSync(wheel, packWheel())
   const { PATH = '', HOME = '' } = process.env
   const env = { PATH, HOME, ...testRun(), PYTHONPATH: wheel, PYTHONDONTWRITEBYTECODE: '1', PYTHONUTF8: '1' }
   return {

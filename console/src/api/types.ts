@@ -244,7 +244,13 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox" }
     query: { readonly period?: "24h" | "7d" | "30d" | "90d" | undefined }
     body: undefined
-    reply: { readonly period: "24h" | "7d" | "30d" | "90d"; readonly now: string; readonly settled: boolean; readonly is_new: boolean; readonly has_key: boolean; readonly pix_ready: boolean; readonly attention: { readonly unanswered: readonly ({ readonly rail: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly count: number; readonly amount: string; readonly since: string })[]; readonly webhooks: readonly ({ readonly id: string; readonly url: string; readonly status: "enabled" | "disabled"; readonly disabled_reason: string | null; readonly since: string | null; readonly waiting: number; readonly exhausted: number; readonly next_attempt_at: string | null; readonly answered: number | null; readonly error: string | null })[]; readonly old_values: readonly ({ readonly id: string; readonly name: string; readonly last_four: string; readonly valid_until: string })[]; readonly acts: readonly ({ readonly at: string; readonly action: string; readonly actor_kind: string; readonly actor_email: string | null; readonly object_email: string | null })[] }; readonly balances: readonly ({ readonly asset: "BRL" | "USDT" | "BTC"; readonly held: string; readonly available: string; readonly in_transit: string; readonly customers: number; readonly days: readonly ({ readonly day: string; readonly held: string | null })[] })[]; readonly starts: readonly (string)[]; readonly series: readonly ({ readonly kind: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC" | null; readonly completed: number; readonly failed: number; readonly completed_sum: string; readonly failed_sum: string; readonly median_ms: number | null; readonly each: readonly ({ readonly completed: number; readonly failed: number; readonly completed_sum: string; readonly failed_sum: string })[] })[]; readonly latest: readonly ({ readonly kind: "payout" | "transfer" | "trade" | "deposit"; readonly id: string; readonly created_at: string; readonly customer: { readonly id: string; readonly name: string }; readonly network: string | null; readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string; readonly status: string })[]; readonly tier: "standard" | "growth" | "enterprise"; readonly limits: readonly ({ readonly key_id: string; readonly name: string; readonly window: "minute" | "day"; readonly used: number; readonly limit: number })[]; readonly prices: readonly (Price)[] }
+    reply: { readonly period: "24h" | "7d" | "30d" | "90d"; readonly now: string; readonly settled: boolean; readonly is_new: boolean; readonly has_key: boolean; readonly pix_ready: boolean; readonly attention: { readonly unanswered: readonly ({ readonly rail: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly count: number; readonly amount: string; readonly since: string })[]; readonly webhooks: readonly ({ readonly id: string; readonly url: string; readonly status: "enabled" | "disabled"; readonly disabled_reason: string | null; readonly since: string | null; readonly waiting: number; readonly exhausted: number; readonly next_attempt_at: string | null; readonly answered: number | null; readonly error: string | null })[]; readonly old_values: readonly ({ readonly id: string; readonly name: string; readonly last_four: string; readonly valid_until: string })[]; readonly acts: readonly ({ readonly seq: string; readonly at: string; readonly action: string; readonly actor_kind: string; readonly actor_email: string | null; readonly object_email: string | null })[] }; readonly balances: readonly ({ readonly asset: "BRL" | "USDT" | "BTC"; readonly held: string; readonly available: string; readonly in_transit: string; readonly customers: number; readonly days: readonly ({ readonly day: string; readonly held: string | null })[] })[]; readonly starts: readonly (string)[]; readonly series: readonly ({ readonly kind: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC" | null; readonly completed: number; readonly failed: number; readonly completed_sum: string; readonly failed_sum: string; readonly median_ms: number | null; readonly each: readonly ({ readonly completed: number; readonly failed: number; readonly completed_sum: string; readonly failed_sum: string })[] })[]; readonly latest: readonly ({ readonly kind: "payout" | "transfer" | "trade" | "deposit"; readonly id: string; readonly created_at: string; readonly customer: { readonly id: string; readonly name: string }; readonly network: string | null; readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string; readonly status: string })[]; readonly tier: "standard" | "growth" | "enterprise"; readonly limits: readonly ({ readonly key_id: string; readonly name: string; readonly window: "minute" | "day"; readonly used: number; readonly limit: number })[]; readonly prices: readonly (Price)[] }
+  }
+  'console.overview.dismiss': {
+    params: { readonly seq: string }
+    query: undefined
+    body: undefined
+    reply: undefined
   }
   'console.payouts.list': {
     params: { readonly environment: "production" | "sandbox" }
@@ -365,6 +371,12 @@ export type Calls = {
     query: undefined
     body: { readonly form_id: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string }
     reply: Deposit
+  }
+  'console.deposits.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly deposit_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly deposit: Deposit; readonly rail: "sandbox" | "operator"; readonly customer: Customer; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[] }
   }
   'console.customers.statement': {
     params: { readonly environment: "production" | "sandbox"; readonly customer_id: string }
@@ -634,7 +646,7 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox" }
     query: undefined
     body: undefined
-    reply: { readonly desk: { readonly open: number; readonly waiting: number; readonly oldest_at: string | null }; readonly proposals: { readonly open: number; readonly for_me: number }; readonly exceptions: readonly ({ readonly rail: string; readonly kind: string; readonly count: number; readonly oldest_seconds: number })[]; readonly audit: { readonly last_finished_at: string | null; readonly age_seconds: number | null; readonly findings: number; readonly stage: string | null }; readonly rails: readonly ({ readonly rail: string; readonly simulated: boolean; readonly configured: boolean; readonly message: string | null; readonly pending: number; readonly processing: number; readonly oldest_seconds: number; readonly exceptions: number })[]; readonly operators: { readonly all: number; readonly deciding: number }; readonly partners: number }
+    reply: { readonly desk: { readonly open: number; readonly waiting: number; readonly oldest_at: string | null }; readonly proposals: { readonly open: number; readonly for_me: number }; readonly exceptions: readonly ({ readonly rail: string; readonly kind: string; readonly count: number; readonly oldest_seconds: number })[]; readonly audit: { readonly last_finished_at: string | null; readonly age_seconds: number | null; readonly findings: number; readonly stage: string | null }; readonly money: { readonly proved_at: string | null; readonly found: number; readonly holdings: readonly ({ readonly asset: "BRL" | "USDT" | "BTC"; readonly owed: string; readonly held: string; readonly own: string; readonly statement: { readonly amount: string; readonly difference: string; readonly as_of: string; readonly source: string; readonly noted_by: string } | null })[]; readonly in_transit: readonly ({ readonly rail: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly count: number; readonly amount: string })[]; readonly oldest: { readonly id: string; readonly rail: string; readonly partner: { readonly id: string; readonly name: string }; readonly created_at: string } | null; readonly paid_out: readonly ({ readonly day: string; readonly rail: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string; readonly completed: number; readonly failed: number })[] }; readonly rails: readonly ({ readonly rail: string; readonly simulated: boolean; readonly configured: boolean; readonly message: string | null; readonly pending: number; readonly processing: number; readonly oldest_seconds: number; readonly oldest_id: string | null; readonly exceptions: number })[]; readonly operators: { readonly all: number; readonly deciding: number }; readonly partners: number }
   }
   'console.operator.treasury.get': {
     params: { readonly environment: "production" | "sandbox" }
@@ -652,7 +664,7 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox" }
     query: undefined
     body: undefined
-    reply: { readonly rails: readonly ({ readonly rail: string; readonly simulated: boolean; readonly configured: boolean; readonly message: string | null; readonly pending: number; readonly processing: number; readonly oldest_seconds: number; readonly exceptions: number })[]; readonly prices: readonly ({ readonly pair: string; readonly price: string; readonly at: string; readonly source: string; readonly fresh: boolean })[]; readonly price_max_age_ms: number; readonly queues: { readonly events_fresh: number; readonly events_oldest_seconds: number; readonly webhooks_pending: number; readonly webhooks_oldest_due_seconds: number; readonly trades_oldest_unfolded_seconds: number }; readonly audit: { readonly last_finished_at: string | null; readonly age_seconds: number | null; readonly findings: number; readonly stage: string | null }; readonly mail: { readonly configured: boolean; readonly sent_at: string | null; readonly failed_at: string | null; readonly error: string | null; readonly waiting: number; readonly oldest_waiting_seconds: number; readonly given_up: number }; readonly node: { readonly role: string; readonly version: string; readonly up_seconds: number; readonly connections: number; readonly waiting: number } }
+    reply: { readonly rails: readonly ({ readonly rail: string; readonly simulated: boolean; readonly configured: boolean; readonly message: string | null; readonly pending: number; readonly processing: number; readonly oldest_seconds: number; readonly oldest_id: string | null; readonly exceptions: number })[]; readonly prices: readonly ({ readonly pair: string; readonly price: string; readonly at: string; readonly source: string; readonly fresh: boolean })[]; readonly price_max_age_ms: number; readonly queues: { readonly events_fresh: number; readonly events_oldest_seconds: number; readonly webhooks_pending: number; readonly webhooks_oldest_due_seconds: number; readonly trades_oldest_unfolded_seconds: number }; readonly audit: { readonly last_finished_at: string | null; readonly age_seconds: number | null; readonly findings: number; readonly stage: string | null }; readonly mail: { readonly configured: boolean; readonly sent_at: string | null; readonly failed_at: string | null; readonly error: string | null; readonly waiting: number; readonly oldest_waiting_seconds: number; readonly given_up: number }; readonly node: { readonly role: string; readonly version: string; readonly up_seconds: number; readonly connections: number; readonly waiting: number } }
   }
   'console.operator.partners.list': {
     params: { readonly environment: "production" | "sandbox" }
@@ -730,18 +742,18 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox" }
     query: undefined
     body: undefined
-    reply: { readonly open: readonly ({ readonly id: string; readonly kind: "payout" | "transfer"; readonly rail: string; readonly partner: { readonly id: string; readonly name: string }; readonly customer: { readonly id: string; readonly name: string }; readonly asset: "BRL" | "USDT" | "BTC"; readonly in_transit: string; readonly status: string; readonly created_at: string; readonly asked: number; readonly next_at: string; readonly last_word: string | null; readonly accepted_at: string | null; readonly proposal: { readonly id: string; readonly outcome: "completed" | "confirmed" | "failed"; readonly evidence: string; readonly end_to_end_id: string | null; readonly despite_acceptance: boolean; readonly proposed_by: string; readonly proposed_at: string; readonly mine: boolean } | null })[]; readonly resolved: readonly ({ readonly id: string; readonly kind: "payout" | "transfer"; readonly outcome: string; readonly evidence: string; readonly proposal_id: string | null; readonly resolved_by: string; readonly resolved_at: string })[] }
+    reply: { readonly open: readonly ({ readonly id: string; readonly kind: "payout" | "transfer"; readonly rail: string; readonly partner: { readonly id: string; readonly name: string }; readonly customer: { readonly id: string; readonly name: string }; readonly to: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly in_transit: string; readonly status: string; readonly created_at: string; readonly asked: number; readonly next_at: string; readonly last_word: string | null; readonly accepted_at: string | null; readonly proposal: { readonly id: string; readonly outcome: "completed" | "confirmed" | "failed"; readonly evidence: string; readonly end_to_end_id: string | null; readonly despite_acceptance: boolean; readonly proposed_by: string; readonly proposed_at: string; readonly mine: boolean } | null })[]; readonly resolved: readonly ({ readonly id: string; readonly kind: "payout" | "transfer"; readonly outcome: string; readonly evidence: string; readonly proposal_id: string | null; readonly resolved_by: string; readonly resolved_at: string })[]; readonly under_way: readonly ({ readonly rail: string; readonly count: number })[] }
   }
   'console.operator.desk.get': {
     params: { readonly environment: "production" | "sandbox"; readonly id: string }
     query: undefined
     body: undefined
-    reply: { readonly item: { readonly id: string; readonly kind: "payout" | "transfer"; readonly rail: string; readonly partner: { readonly id: string; readonly name: string }; readonly customer: { readonly id: string; readonly name: string }; readonly asset: "BRL" | "USDT" | "BTC"; readonly in_transit: string; readonly status: string; readonly created_at: string; readonly asked: number; readonly next_at: string; readonly last_word: string | null; readonly accepted_at: string | null; readonly proposal: { readonly id: string; readonly outcome: "completed" | "confirmed" | "failed"; readonly evidence: string; readonly end_to_end_id: string | null; readonly despite_acceptance: boolean; readonly proposed_by: string; readonly proposed_at: string; readonly mine: boolean } | null }; readonly to: string; readonly send_id: string | null; readonly end_to_end_id: string | null; readonly tx_hash: string | null; readonly steps: readonly ({ readonly kind: "sent" | "asked" | "unknown" | "answered"; readonly by: "service" | "rail"; readonly said: string | null; readonly at: string; readonly last_at: string; readonly times: number })[]; readonly exceptions: readonly ({ readonly id: string; readonly kind: "contradiction" | "late_success" | "accepted_then_absent" | "invalid_answer" | "superseded" | "stuck" | "audit"; readonly rail: string; readonly object_id: string; readonly partner_id: string | null; readonly details: { readonly [name: string]: string }; readonly opened_at: string; readonly closed_at: string | null; readonly closed_by: string | null; readonly closed_reason: string | null })[] }
+    reply: { readonly item: { readonly id: string; readonly kind: "payout" | "transfer"; readonly rail: string; readonly partner: { readonly id: string; readonly name: string }; readonly customer: { readonly id: string; readonly name: string }; readonly to: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly in_transit: string; readonly status: string; readonly created_at: string; readonly asked: number; readonly next_at: string; readonly last_word: string | null; readonly accepted_at: string | null; readonly proposal: { readonly id: string; readonly outcome: "completed" | "confirmed" | "failed"; readonly evidence: string; readonly end_to_end_id: string | null; readonly despite_acceptance: boolean; readonly proposed_by: string; readonly proposed_at: string; readonly mine: boolean } | null }; readonly send_id: string | null; readonly end_to_end_id: string | null; readonly tx_hash: string | null; readonly steps: readonly ({ readonly kind: "sent" | "asked" | "unknown" | "answered"; readonly by: "service" | "rail"; readonly said: string | null; readonly at: string; readonly last_at: string; readonly times: number })[]; readonly exceptions: readonly ({ readonly id: string; readonly kind: "contradiction" | "late_success" | "accepted_then_absent" | "invalid_answer" | "superseded" | "stuck" | "audit"; readonly rail: string; readonly object_id: string; readonly partner_id: string | null; readonly details: { readonly [name: string]: string }; readonly opened_at: string; readonly closed_at: string | null; readonly closed_by: string | null; readonly closed_reason: string | null })[] }
   }
   'console.operator.desk.resolve': {
     params: { readonly environment: "production" | "sandbox"; readonly id: string }
     query: undefined
-    body: { readonly paid: boolean; readonly end_to_end_id?: string | undefined; readonly evidence: string; readonly despite_acceptance?: boolean | undefined }
+    body: { readonly paid: boolean; readonly end_to_end_id?: string | undefined; readonly evidence: string; readonly rehearsed?: boolean | undefined; readonly despite_acceptance?: boolean | undefined }
     reply: { readonly outcome: "done" | "proposed"; readonly id: string | null; readonly proposal_id: string | null; readonly expires_at: string | null; readonly line: { readonly place: "production" | "sandbox" | "shared"; readonly seq: string; readonly hash: string } | null; readonly link?: string | undefined; readonly password?: string | undefined; readonly activation_code?: string | undefined }
   }
   'console.operator.exceptions.list': {
@@ -790,13 +802,19 @@ export type Calls = {
     params: { readonly environment: "production" | "sandbox" }
     query: undefined
     body: undefined
-    reply: { readonly latest: { readonly by: string; readonly started_at: string; readonly finished_at: string; readonly entries: string; readonly customers: string; readonly checks: readonly (string)[]; readonly sums: { readonly [name: string]: { readonly [name: string]: string } }; readonly found: number; readonly findings: readonly ({ readonly check: string; readonly found: number; readonly examples: readonly ({ readonly object_id: string; readonly facts: { readonly [name: string]: string } })[] })[] } | null; readonly earlier: readonly ({ readonly by: string; readonly finished_at: string; readonly found: number; readonly entries: string })[]; readonly running: { readonly by: string; readonly started_at: string; readonly done: number; readonly of: number } | null; readonly failure: string | null; readonly background: { readonly last_finished_at: string | null; readonly findings: number; readonly stage: string | null } }
+    reply: { readonly latest: { readonly by: string; readonly started_at: string; readonly finished_at: string; readonly entries: string; readonly customers: string; readonly checks: readonly (string)[]; readonly sums: { readonly [name: string]: { readonly [name: string]: string } }; readonly found: number; readonly findings: readonly ({ readonly check: string; readonly found: number; readonly examples: readonly ({ readonly object_id: string; readonly facts: { readonly [name: string]: string } })[] })[] } | null; readonly holdings: readonly ({ readonly asset: "BRL" | "USDT" | "BTC"; readonly owed: string; readonly held: string; readonly own: string; readonly statement: { readonly amount: string; readonly difference: string; readonly as_of: string; readonly source: string; readonly noted_by: string } | null })[]; readonly earlier: readonly ({ readonly by: string; readonly finished_at: string; readonly found: number; readonly entries: string })[]; readonly running: { readonly by: string; readonly started_at: string; readonly done: number; readonly of: number } | null; readonly failure: string | null; readonly background: { readonly last_finished_at: string | null; readonly findings: number; readonly stage: string | null } }
   }
   'console.operator.proof.start': {
     params: { readonly environment: "production" | "sandbox" }
     query: undefined
     body: undefined
-    reply: { readonly latest: { readonly by: string; readonly started_at: string; readonly finished_at: string; readonly entries: string; readonly customers: string; readonly checks: readonly (string)[]; readonly sums: { readonly [name: string]: { readonly [name: string]: string } }; readonly found: number; readonly findings: readonly ({ readonly check: string; readonly found: number; readonly examples: readonly ({ readonly object_id: string; readonly facts: { readonly [name: string]: string } })[] })[] } | null; readonly earlier: readonly ({ readonly by: string; readonly finished_at: string; readonly found: number; readonly entries: string })[]; readonly running: { readonly by: string; readonly started_at: string; readonly done: number; readonly of: number } | null; readonly failure: string | null; readonly background: { readonly last_finished_at: string | null; readonly findings: number; readonly stage: string | null } }
+    reply: { readonly latest: { readonly by: string; readonly started_at: string; readonly finished_at: string; readonly entries: string; readonly customers: string; readonly checks: readonly (string)[]; readonly sums: { readonly [name: string]: { readonly [name: string]: string } }; readonly found: number; readonly findings: readonly ({ readonly check: string; readonly found: number; readonly examples: readonly ({ readonly object_id: string; readonly facts: { readonly [name: string]: string } })[] })[] } | null; readonly holdings: readonly ({ readonly asset: "BRL" | "USDT" | "BTC"; readonly owed: string; readonly held: string; readonly own: string; readonly statement: { readonly amount: string; readonly difference: string; readonly as_of: string; readonly source: string; readonly noted_by: string } | null })[]; readonly earlier: readonly ({ readonly by: string; readonly finished_at: string; readonly found: number; readonly entries: string })[]; readonly running: { readonly by: string; readonly started_at: string; readonly done: number; readonly of: number } | null; readonly failure: string | null; readonly background: { readonly last_finished_at: string | null; readonly findings: number; readonly stage: string | null } }
+  }
+  'console.operator.statements.note': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: undefined
+    body: { readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string; readonly as_of: string; readonly source: string }
+    reply: { readonly outcome: "done" | "proposed"; readonly id: string | null; readonly proposal_id: string | null; readonly expires_at: string | null; readonly line: { readonly place: "production" | "sandbox" | "shared"; readonly seq: string; readonly hash: string } | null; readonly link?: string | undefined; readonly password?: string | undefined; readonly activation_code?: string | undefined }
   }
   'console.operator.acts.list': {
     params: { readonly environment: "production" | "sandbox" }
@@ -840,6 +858,84 @@ export type Calls = {
     body: undefined
     reply: { readonly outcome: "done" | "proposed"; readonly id: string | null; readonly proposal_id: string | null; readonly expires_at: string | null; readonly line: { readonly place: "production" | "sandbox" | "shared"; readonly seq: string; readonly hash: string } | null; readonly link?: string | undefined; readonly password?: string | undefined; readonly activation_code?: string | undefined }
   }
+  'console.operator.partners.name': {
+    params: { readonly environment: "production" | "sandbox"; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly id: string; readonly name: string }
+  }
+  'console.operator.view.payouts.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly payout_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly payout: PixPayout; readonly send_id: string; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
+  }
+  'console.operator.view.transfers.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly transfer_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly transfer: OnchainTransfer; readonly customer: Customer; readonly no_answer: boolean; readonly track: readonly ({ readonly kind: "accepted" | "sent" | "asked" | "unknown" | "answered" | "completed" | "confirmed" | "failed"; readonly at: string; readonly said: string | null; readonly times: number; readonly last_at: string })[]; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest; readonly resolution: { readonly outcome: string; readonly resolved_at: string } | null; readonly held: boolean }
+  }
+  'console.operator.view.deposits.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly deposit_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly deposit: Deposit; readonly rail: "sandbox" | "operator"; readonly customer: Customer; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[] }
+  }
+  'console.operator.view.quotes.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly quote_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly quote: Quote; readonly left_ms: number; readonly trade: Trade | null; readonly customer: Customer; readonly pricing: { readonly pair: string; readonly source: string | null; readonly spread_bps: number }; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest }
+  }
+  'console.operator.view.trades.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly trade_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly trade: Trade; readonly quote: Quote | null; readonly customer: Customer; readonly pricing: { readonly pair: string; readonly source: string | null; readonly spread_bps: number }; readonly movements: readonly (Movement)[]; readonly events: readonly (PublishedEvent)[]; readonly request: ApiRequest }
+  }
+  'console.operator.view.customers.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly customer_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly customer: Customer; readonly balances: readonly (Balance)[]; readonly limits: readonly ({ readonly name: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly allowed: string; readonly used: string | null; readonly resets_at: string | null })[]; readonly on_its_way: readonly ({ readonly id: string; readonly kind: "payout" | "transfer"; readonly asset: "BRL" | "USDT" | "BTC"; readonly network: string | null; readonly amount: string; readonly status: string; readonly no_answer: boolean; readonly created_at: string })[] }
+  }
+  'console.operator.view.customers.statement': {
+    params: { readonly environment: "production" | "sandbox"; readonly customer_id: string; readonly partner_id: string }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly asset?: "BRL" | "USDT" | "BTC" | undefined }
+    body: undefined
+    reply: { readonly data: readonly ({ readonly line: StatementLine; readonly about: { readonly network: string } | { readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC" } | null })[]; readonly has_more: boolean; readonly next_cursor: string | null }
+  }
+  'console.operator.view.events.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly event_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly id: string; readonly type: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test"; readonly created_at: string; readonly environment: "production" | "sandbox"; readonly sequence: number; readonly object_id: string; readonly body: string; readonly deliveries: readonly ({ readonly event_id: string; readonly endpoint_id: string; readonly type: string; readonly status: "pending" | "delivered" | "exhausted" | "canceled"; readonly attempts: number; readonly next_attempt_at: string | null; readonly created_at: string; readonly answer_status: number | null; readonly error: string | null; readonly url: string })[] }
+  }
+  'console.operator.view.requests.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly request_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly request: { readonly id: string; readonly key_id: string; readonly method: string; readonly route?: string | undefined; readonly status: number; readonly error_code?: string | undefined; readonly duration_ms: number; readonly address: string; readonly object_id?: string | undefined; readonly created_at: string; readonly key_name: string | null; readonly key_last_four: string | null }; readonly said: string | null; readonly answer: { readonly status: number; readonly body: string } | null }
+  }
+  'console.operator.view.deliveries.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string; readonly event_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly delivery: WebhookDelivery; readonly under_way: boolean; readonly then_after_ms: readonly (number)[] }
+  }
+  'console.operator.view.webhooks.get': {
+    params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string; readonly partner_id: string }
+    query: undefined
+    body: undefined
+    reply: ConsoleWebhook
+  }
+  'console.operator.view.deliveries.list': {
+    params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string; readonly partner_id: string }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "pending" | "delivered" | "exhausted" | "canceled" | undefined; readonly event_id?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined }
+    body: undefined
+    reply: { readonly data: readonly (ConsoleDelivery)[]; readonly has_more: boolean; readonly next_cursor: string | null }
+  }
 }
 
 export const routes = {
@@ -876,6 +972,7 @@ export const routes = {
   'console.notifications.ask': 'POST /console/api/me/mail',
   'console.notifications.confirm': 'POST /console/api/me/mail/confirm',
   'console.overview.get': 'GET /console/api/{environment}/overview',
+  'console.overview.dismiss': 'POST /console/api/overview/acts/{seq}/dismiss',
   'console.payouts.list': 'GET /console/api/{environment}/payouts',
   'console.payouts.csv': 'GET /console/api/{environment}/payouts.csv',
   'console.payouts.get': 'GET /console/api/{environment}/payouts/{payout_id}',
@@ -896,6 +993,7 @@ export const routes = {
   'console.customers.get': 'GET /console/api/{environment}/customers/{customer_id}',
   'console.customers.update': 'PATCH /console/api/{environment}/customers/{customer_id}',
   'console.customers.deposit': 'POST /console/api/{environment}/customers/{customer_id}/deposits',
+  'console.deposits.get': 'GET /console/api/{environment}/deposits/{deposit_id}',
   'console.customers.statement': 'GET /console/api/{environment}/customers/{customer_id}/statement',
   'console.customers.statement_csv': 'GET /console/api/{environment}/customers/{customer_id}/statement.csv',
   'console.quotes.list': 'GET /console/api/{environment}/quotes',
@@ -968,6 +1066,7 @@ export const routes = {
   'console.operator.proposals.withdraw': 'POST /console/api/operator/{environment}/proposals/{proposal_id}/withdraw',
   'console.operator.proof.get': 'GET /console/api/operator/{environment}/proof',
   'console.operator.proof.start': 'POST /console/api/operator/{environment}/proof',
+  'console.operator.statements.note': 'POST /console/api/operator/{environment}/statements',
   'console.operator.acts.list': 'GET /console/api/operator/{environment}/acts',
   'console.operator.acts.verify': 'POST /console/api/operator/{environment}/acts/verify',
   'console.operator.people.list': 'GET /console/api/operator/{environment}/people',
@@ -975,4 +1074,17 @@ export const routes = {
   'console.operator.people.set_role': 'PATCH /console/api/operator/{environment}/people/{user_id}',
   'console.operator.people.reset_password': 'POST /console/api/operator/{environment}/people/{user_id}/password',
   'console.operator.people.reset_factor': 'DELETE /console/api/operator/{environment}/people/{user_id}/factor',
+  'console.operator.partners.name': 'GET /console/api/operator/{environment}/partners/{partner_id}/name',
+  'console.operator.view.payouts.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/payouts/{payout_id}',
+  'console.operator.view.transfers.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/transfers/{transfer_id}',
+  'console.operator.view.deposits.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/deposits/{deposit_id}',
+  'console.operator.view.quotes.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/quotes/{quote_id}',
+  'console.operator.view.trades.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/trades/{trade_id}',
+  'console.operator.view.customers.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/customers/{customer_id}',
+  'console.operator.view.customers.statement': 'GET /console/api/operator/{environment}/partners/{partner_id}/customers/{customer_id}/statement',
+  'console.operator.view.events.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/events/{event_id}',
+  'console.operator.view.requests.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/requests/{request_id}',
+  'console.operator.view.deliveries.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/webhooks/{endpoint_id}/deliveries/{event_id}',
+  'console.operator.view.webhooks.get': 'GET /console/api/operator/{environment}/partners/{partner_id}/webhooks/{endpoint_id}',
+  'console.operator.view.deliveries.list': 'GET /console/api/operator/{environment}/partners/{partner_id}/webhooks/{endpoint_id}/deliveries',
 } as const satisfies Record<keyof Calls, string>

@@ -5,6 +5,7 @@ import { useText } from '../text/text.tsx'
 import { Amount } from '../ui/amount.tsx'
 import { Section } from '../ui/page.tsx'
 import { Time } from '../ui/time.tsx'
+import { useView } from '../view.tsx'
 import './object.css'
 
 type Customer = { readonly id: string; readonly name: string }
@@ -52,6 +53,7 @@ type RowsProps = { readonly movement: Movement; readonly customer: Customer; rea
 
 function MovementRows({ movement, customer, mixed }: RowsProps) {
   const { object } = useText()
+  const names = useView() ? { ...object.accounts, partner_fees: object.partner_fees } : object.accounts
   const as = mixed ? 'column' : 'bare'
   const assets = [...new Set(movement.entries.map(({ asset }) => asset))]
   return (
@@ -65,7 +67,7 @@ function MovementRows({ movement, customer, mixed }: RowsProps) {
       {movement.entries.map((entry, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a movement never change
         <tr key={i}>
-          <td className="nowrap">{accountName(entry, object.accounts)}</td>
+          <td className="nowrap">{accountName(entry, names)}</td>
           <td className="quiet no-phone owner">
             <Owner entry={entry} customer={customer} />
           </td>
@@ -112,7 +114,8 @@ function accountName({ account }: Entry, names: Readonly<Record<string, string>>
 function Owner({ entry, customer }: { readonly entry: Entry; readonly customer: Customer }) {
   const { object } = useText()
   const { partner } = useSession()
+  const view = useView()
   if (entry.owner === customer.id) return <bdi>{customer.name}</bdi>
-  if (entry.owner !== '') return partner?.name ?? object.you
+  if (entry.owner !== '') return view?.name ?? partner?.name ?? object.you
   return entry.account.startsWith('external') ? object.outside : object.house
 }

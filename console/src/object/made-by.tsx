@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import type { ApiRequest } from '../api/types.ts'
-import { useEnvironment } from '../environment.ts'
 import { durationText } from '../format/time.ts'
 import { useLanguage, useText } from '../text/text.tsx'
 import { Code } from '../ui/code.tsx'
 import { Section } from '../ui/page.tsx'
+import { usePlace } from '../view.tsx'
 import './object.css'
 
 /** The API request that created an object: its body and its response. */
@@ -17,10 +17,10 @@ type Props = {
 export function MadeBy({ request, partly = false }: Props) {
   const { object } = useText()
   const { language } = useLanguage()
-  const environment = useEnvironment()
+  const place = usePlace()
   const { id, route, logged, body, answer } = request
   const open = id !== null && logged !== null && (
-    <Link className="small" to="/$environment/developers/requests/$id" params={{ environment, id } as never}>
+    <Link className="small" to={place(`developers/requests/${id}`)}>
       {object.open_log}
     </Link>
   )

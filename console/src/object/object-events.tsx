@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import type { PublishedEvent } from '../api/types.ts'
-import { useEnvironment } from '../environment.ts'
 import { durationText } from '../format/time.ts'
 import { useLanguage, useText } from '../text/text.tsx'
 import { Section } from '../ui/page.tsx'
 import { Status } from '../ui/status.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { usePlace } from '../view.tsx'
 
 type Delivery = PublishedEvent['deliveries'][number]
 type Row = { readonly event: PublishedEvent; readonly delivery: Delivery | undefined }
@@ -36,7 +36,7 @@ export function ObjectEvents({ events }: { readonly events: readonly PublishedEv
 
 function useColumns(): readonly Column<Row>[] {
   const { object } = useText()
-  const environment = useEnvironment()
+  const place = usePlace()
   return [
     { key: 'sequence', head: '#', className: 'faint', cell: ({ event }) => event.sequence },
     {
@@ -44,11 +44,7 @@ function useColumns(): readonly Column<Row>[] {
       head: object.event,
       fold: 'm1',
       cell: ({ event }) => (
-        <Link
-          className="mono"
-          to="/$environment/developers/events/$id"
-          params={{ environment, id: event.id } as never}
-        >
+        <Link className="mono" to={place(`developers/events/${event.id}`)}>
           {event.type}
         </Link>
       ),

@@ -88,7 +88,7 @@ async function judged(
   actor: Actor,
   rule: Rule,
   place: StoragePlace,
-  db: Pool = office.shared.db,
+  { db = office.shared.db, rehearsed = false }: { readonly db?: Pool; readonly rehearsed?: boolean } = {},
 ): Promise<'perform' | 'propose'> {
   const operators = await selectOperators(db)
   const now = await standingOf(db, actor, operators)
@@ -96,6 +96,7 @@ async function judged(
     actor: now,
     operators: countsOf(operators),
     sandbox: place === 'sandbox',
+    rehearsed,
     about_operator: false,
   })
 }
@@ -109,7 +110,9 @@ const whereOf = ({ shared, worlds }: Office, place: StoragePlace) =>
  */
 async function move(office: Office, actor: Actor, action: Act<MoneyActionName>): Promise<Acted<Done>> {
   const world: World = office.worlds[action.environment]
-  const verdict = await judged(office, actor, rules[action.name], action.environment)
+  const verdict = await judged(office, actor, rules[action.name], action.environment, {
+    rehearsed: action.rehearsed ?? false,
+  })
   const pen = await office.log.pen(action.environment, actor)
   const order = { name: action.name, details: action.details } as MoneyAction
   if (verdict === 'propose') {
@@ -144,7 +147,7 @@ async function change(
   return transaction(where.db, async (tx) => {
     await lockActs(tx)
     // Judge only under the lock: while this act waited, the operator may have lost the role or the session.
-    await judged(office, actor, rules[name], place, place === 'shared' ? poolOf(tx) : undefined)
+    await judged(office, actor, rules[name], place, place === 'shared' ? { db: poolOf(tx) } : {})
     const { result, ...entry } = await performBetweenReads({ ...where, db: poolOf(tx) }, how, details, actor)
     const line = await note(tx, pen, { action: name, ...entry })
     return { done: result, object_id: entry.object_id, line }
@@ -250,7 +253,7 @@ function whileBothMay(
         // Resolve as soon as the money has moved: the outer transaction only holds locks, so its end does not matter.
         const moveUnderLocks = async (tx: Db) => {
           await holdStanding(tx, [proposed_by, approver.email])
-          await judged(office, actor, rules.approve, place, poolOf(tx))
+          await judged(office, actor, rules.approve, place, { db: poolOf(tx) })
           await assertMayStill(tx, proposed_by, rule, rule.roles)
           resolve(await world.commit(command))
         }
@@ -335,7 +338,7 @@ async function approvePerson(office: Office, id: string, pen: OperatorPen): Prom
     await assertMayStill(tx, proposal.proposed_by, rules[action], proposers)
     const how = acts[action as PeopleChangeName] as unknown as AnyChange
     const actor: OperatorActor = { ...pen.actor, role: 'admin' }
-    await judged(office, actor, decide, 'shared', here.db)
+    await judged(office, actor, decide, 'shared', { db: here.db })
     const { result, object_id, before, after } = await performBetweenReads(here, how, details, actor)
     const ending = { end: 'done', by: pen.actor.email, reason: null, resource_id: object_id } as const
     const ended = await endIn(tx, id, ending, { step: 'approve', pen }, { before, after: { person: after } })

@@ -25,6 +25,7 @@ import { selectUser } from '../../parties/team/store.ts'
 import { closeByHand } from '../../records/exceptions/exceptions.ts'
 import { type Exception, exceptionById } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
+import { type Statement, statementOf } from './holdings.ts'
 
 /**
  * An act of an operator that moves no money: how it is performed (by a rule of its slice), and what the log says
@@ -131,6 +132,17 @@ export const worldChanges = {
     },
     perform: (world, { exception_id, reason }, by) =>
       closeByHand(world, { id: exception_id, closed_by: by, closed_reason: reason }),
+  }),
+  /** The line in the act log is the record: nothing else is stored. */
+  note_statement: inWorld<Statement, Statement>({
+    object: ({ asset }) => asset,
+    readState: async (world, { asset }) => (await statementOf(world.db, asset)) ?? null,
+    made: (statement) => statement,
+    async perform(world, statement) {
+      if (new Date(statement.as_of).getTime() > world.clock.now())
+        refuse('invalid_request', { param: 'as_of', message: 'as_of must not lie in the future.' })
+      return statement
+    },
   }),
 }
 

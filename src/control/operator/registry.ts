@@ -34,9 +34,15 @@ export type NameOf<Kind extends ActKind> = {
 export type Act<Name extends ActName> = {
   readonly name: Name
   readonly details: ActDetails<Name>
-} & (Name extends NameOf<'money' | 'world'>
-  ? { readonly environment: Environment }
-  : { readonly environment?: never })
+} & (Name extends NameOf<'money'>
+  ? {
+      readonly environment: Environment
+      /** In the sandbox: propose the act to another operator, as in production. */
+      readonly rehearsed?: boolean
+    }
+  : Name extends NameOf<'world'>
+    ? { readonly environment: Environment }
+    : { readonly environment?: never })
 
 type ActDetails<Name extends ActName> =
   Name extends NameOf<'decision'>

@@ -49,6 +49,7 @@ const law: Readonly<Record<ActName, Law>> = {
   set_money_limits: act,
   set_treasury_limits: act,
   close_exception: { none: everybody, one: deciding, two: deciding },
+  note_statement: { none: everybody, one: deciding, two: deciding },
   create_partner: act,
   change_partner: act,
   rotate_secrets: act,

@@ -108,6 +108,7 @@ export const rules = {
   set_money_limits: inWorld('to limit money'),
   set_treasury_limits: inWorld('to limit the treasury'),
   close_exception: { ...inWorld('to close an exception'), roles: deciding },
+  note_statement: { ...inWorld('to note a statement'), roles: deciding },
 
   create_partner: inShared('to make a partner', 'invitation'),
   change_partner: inShared('to change a partner’s terms'),
@@ -133,6 +134,8 @@ export type Asked = {
   readonly actor: OperatorActor | ShellActor
   readonly operators: Operators
   readonly sandbox: boolean
+  /** In the sandbox: judge as in production, so that two operators can rehearse. */
+  readonly rehearsed?: boolean
   /** The result of `takesTwo`: the act is about an operator, or counts as such. */
   readonly about_operator: boolean
   /** The act removes an operator or gives one a lower role. */
@@ -141,9 +144,10 @@ export type Asked = {
 
 /** Decides whether the act is performed now or proposed to another operator. Throws a refusal if it is not allowed. */
 export function judge(rule: Rule, asked: Asked): 'perform' | 'propose' {
-  const { actor, operators, sandbox, about_operator, lowers = false } = asked
-  if (sandbox || rule.open) return 'perform'
-  if (rule.two === 'always' && operators.deciding < 2) refuse('second_person_needed', TWO_NEEDED)
+  const { actor, operators, sandbox, rehearsed = false, about_operator, lowers = false } = asked
+  if ((sandbox && !rehearsed) || rule.open) return 'perform'
+  if (rule.two === 'always' && operators.deciding < 2)
+    refuse('second_person_needed', rehearsed ? TWO_TO_REHEARSE : TWO_NEEDED)
   if (operators.all === 0 && !rule.signed) return 'perform'
   const { role } = signedIn(actor, rule)
   const two =
@@ -183,6 +187,10 @@ export function signedIn(actor: OperatorActor | ShellActor, { what }: Pick<Rule,
     message: `${capital(what)} takes an operator who is signed in:`,
     shell: 'trilho login --operator EMAIL, or --as EMAIL with OPERATOR_PASSWORD.',
   })
+}
+
+const TWO_TO_REHEARSE = {
+  message: 'A rehearsal takes a second operator who may decide, and there is none yet.',
 }
 
 const TWO_NEEDED = {

@@ -195,6 +195,7 @@ test('the page and the index are decompressed once', () => {
   const unpacked: string[] = []
   const pages = openSearchPages({
     has: () => true,
+    newest: () => undefined,
     ready: () => {
       throw new Error('nobody asks')
     },

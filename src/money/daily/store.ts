@@ -138,6 +138,31 @@ export async function sumsSince(
   return rows.map((row) => ({ ...row, times: row.times.map(BigInt) }))
 }
 
+type DaySum = {
+  readonly day: string
+  readonly kind: string
+  readonly asset: string
+  readonly completed: bigint
+  readonly failed: bigint
+  readonly completed_sum: bigint
+}
+
+/** Sums per day, rail and asset over these partners, from this day on, oldest first. One index range per partner. */
+export async function daysOfPartners(
+  db: Db,
+  of: { readonly partner_ids: readonly string[]; readonly kinds: readonly string[]; readonly day: string },
+): Promise<DaySum[]> {
+  const { rows } = await db.query({
+    name: 'days of partners',
+    text: `SELECT day::text AS day, kind, asset, sum(completed)::bigint AS completed, sum(failed)::bigint AS failed,
+        sum(completed_sum)::numeric(40, 0) AS completed_sum
+      FROM daily WHERE partner_id = ANY($1::text[]) AND day BETWEEN $2::date AND ${TODAY} AND kind = ANY($3::text[])
+      GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+    values: [of.partner_ids, of.day, of.kinds],
+  })
+  return rows.map((row) => ({ ...row, completed_sum: BigInt(row.completed_sum) }))
+}
+
 export type HeldInAsset = {
   readonly asset: string
   readonly available: bigint

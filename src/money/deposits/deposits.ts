@@ -1,4 +1,4 @@
-import type { PartnerActor } from '../../core/actor.ts'
+import type { AnyoneOfPartner } from '../../core/actor.ts'
 import type { Money } from '../../core/money.ts'
 import { findOwned } from '../../core/owned.ts'
 import { customerAccount, externalAccount } from '../../ledger/accounts.ts'
@@ -21,7 +21,7 @@ type DepositOrder = Pick<Deposit, 'partner_id' | 'customer_id' | 'rail'> & {
   readonly reference?: string
 }
 
-export const findDeposit = (world: World, { partner_id }: PartnerActor, id: string): Promise<Deposit> =>
+export const findDeposit = (world: World, { partner_id }: AnyoneOfPartner, id: string): Promise<Deposit> =>
   findOwned('deposit', { id, partner_id }, () => depositById(world.db, id))
 
 export function deposit(world: World, order: DepositOrder): Command<Deposit> {

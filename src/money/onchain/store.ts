@@ -116,6 +116,15 @@ export async function selectTransfer(
 
 export const transferById = rowsById<Transfer>('transfers')
 
+/** The ids of transfers with this hash, of any partner: at most one per network. The hash is in lower case. */
+export async function transfersByHash(db: Db, tx_hash: string): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `SELECT id FROM transfers WHERE network = ANY($1) AND tx_hash = $2`,
+    [networkNames, tx_hash],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Conditions exactly as in the queue's indexes. */
 const pending = 'partner_id = $1 AND NOT followed'
 const processing = 'partner_id = $1 AND followed'

@@ -118,6 +118,15 @@ export async function payoutById(db: Db, id: string): Promise<Payout | undefined
   return rows[0]
 }
 
+/** The id of the payout that has this id in the Pix network, of any partner. */
+export async function payoutByEndToEndId(db: Db, end_to_end_id: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ payout_id: string }>(
+    'SELECT payout_id FROM end_to_end_ids WHERE end_to_end_id = $1',
+    [end_to_end_id],
+  )
+  return rows[0]?.payout_id
+}
+
 /** Conditions exactly as in the partial indexes. */
 const openStatuses: Readonly<Record<string, string>> = {
   pending: `status = 'pending'`,

@@ -14,7 +14,12 @@ type SimulatedChainOptions = {
   readonly confirm_ms: number
 }
 
+/** Long enough to see the transfer on the desk, and to resolve it by hand before the chain reverts it. */
+const LATE_MS = 300_000
+
 const inputs = { gas_price_wei: 15_000_000_000n, eth_price: 3_000_000_000n, sat_per_vbyte: 10n }
+/** Delay to the next attempt of the signer. */
+const UNSIGNED_MS = 5000
 /** Size of a payment with change. */
 const VBYTES = 209n
 
@@ -36,6 +41,8 @@ export function simulatedChain({
     async prepare(order) {
       if (age(order) < broadcast_ms)
         return { kind: 'later', at: new Date(order.created_at.getTime() + broadcast_ms) }
+      // The signer does not get to it: the transfer stays unsigned until a person resolves it.
+      if (magic(order) === '9007') return { kind: 'later', at: new Date(clock.now() + UNSIGNED_MS) }
       if (magic(order) === '9001') return { kind: 'refused', rail_code: 'refused_before_broadcast' }
       return { kind: 'signed', ...simulatedTransaction(order) }
     },
@@ -55,6 +62,13 @@ export function simulatedChain({
             : { kind: 'failed', rail_code: 'reverted', ...chargeOf(order) }
         case '9003':
           return { kind: 'waiting' }
+        case '9008':
+          // No node knows it, however often it is broadcast.
+          return { kind: 'absent' }
+        case '9009':
+          return waited < LATE_MS
+            ? { kind: 'waiting' }
+            : { kind: 'failed', rail_code: 'reverted', ...chargeOf(order) }
         case '9004':
           // Mined, removed by a reorg, and mined again in a later block.
           return waited < confirm_ms

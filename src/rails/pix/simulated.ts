@@ -14,6 +14,13 @@ const refusals = ['ac03', 'ac06', 'ac07', 'am02', 'be01', 'ds04', 'rr04', 'ab03'
 
 const SLOW_MS = 15_000
 const SILENT_MS = 10_000
+/** Long enough to see the payout on the desk, and to resolve it by hand before the network answers. */
+const LATE_MS = 300_000
+
+/** The answer to the send is lost or invalid, but the network has the payment. */
+const unanswered = ['timeout', 'garbage', 'unknown', 'late']
+/** The network confirms that it took the payment over. */
+const taken = ['slow', 'accepted', 'forgotten']
 
 /** The institution that the sandbox's payments come from. */
 const ISPB = '00000000'
@@ -46,9 +53,8 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
       // The first send is lost: the other side never receives it.
       if (name === 'lost' && order.attempt === 1) return { kind: 'unknown' }
       journal.add(order.send_id, order)
-      // The answer is lost or invalid, but the network has the payment.
-      if (name === 'timeout' || name === 'garbage' || name === 'unknown') return { kind: 'unknown' }
-      if (name === 'slow') return { kind: 'accepted' }
+      if (name !== undefined && unanswered.includes(name)) return { kind: 'unknown' }
+      if (name !== undefined && taken.includes(name)) return { kind: 'accepted' }
       return finalOutcome(order)
     },
 
@@ -56,12 +62,16 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
       // Another process may hold the journal: an order that was accepted before is known without it.
       if (!order.accepted && !journal.has(order.send_id)) return { kind: 'absent' }
       const name = magicName(keyOf(order))
-      if (name === 'unknown') return { kind: 'unknown' }
-      const silence = name === 'slow' ? SLOW_MS : name === 'timeout' ? SILENT_MS : 0
+      // Cases of the operator's desk: a person has to resolve them.
+      if (name === 'unknown' || name === 'accepted') return { kind: name }
+      if (name === 'forgotten') return { kind: 'absent' }
+      const silence = silences[name ?? ''] ?? 0
       return silentFor(order, silence) ?? finalOutcome(order)
     },
   }
 }
+
+const silences: Readonly<Record<string, number>> = { slow: SLOW_MS, timeout: SILENT_MS, late: LATE_MS }
 
 const strangers = ['111444777', '222555888'].map(makeCpf)
 

@@ -153,9 +153,12 @@ export async function linesOfPartner(
 }
 
 type SensitiveAct = Pick<LogLine, 'seq' | 'at' | 'action' | 'actor_kind' | 'actor_email' | 'object_id'> & {
-  /** E-mail of the user the act was about, unless that user was removed. */
+  /** E-mail of the user the act was about: from the user, or from the line if the user was only invited or was removed. */
   readonly object_email: string | null
 }
+
+/** The action of a line by which a person dismisses a line of their overview; its object is the number of that line. */
+export const DISMISS_ACTION = 'dismiss'
 
 /** Acts that give or take access to a partner's account, whoever the actor is. */
 const SENSITIVE = [
@@ -174,13 +177,15 @@ const SENSITIVE = [
  * The sensitive acts of the last seven days about a partner's users, at most 50, from `shared`. Includes acts of
  * operators on those users; an act that two operators decided appears with its approval. Nobody can push a line out
  * of the list by repetition: of the same act by one actor on one object only the newest appears, every actor and kind
- * of act gets one line before any gets a second, and acts of users on themselves come last.
+ * of act gets one line before any gets a second, and acts of users on themselves come last. Lines that `reader_id` dismissed
+ * are left out: a dismissal is a line of the log too.
  */
-export async function sensitiveActs(db: Db, partner_id: string): Promise<SensitiveAct[]> {
+export async function sensitiveActs(db: Db, partner_id: string, reader_id = ''): Promise<SensitiveAct[]> {
   const { rows } = await db.query(
     `WITH told AS (
        SELECT DISTINCT ON (1, 2, a.actor_kind, a.object_id) coalesce(a.actor_id, a.actor_email, '') AS actor,
          coalesce(p.action, a.action) AS action, a.seq, a.at, a.actor_kind, a.actor_email, a.object_id,
+         substring(coalesce(a.after, '') || coalesce(a.before, '') FROM '"email":"([^"]+)"') AS said_email,
          coalesce(a.actor_id = a.object_id, false) AS own
        FROM (SELECT seq FROM acts WHERE partner_id = $1 AND action = ANY($2::text[])
                AND at > clock_timestamp() - interval '7 days'
@@ -188,12 +193,50 @@ export async function sensitiveActs(db: Db, partner_id: string): Promise<Sensiti
                AND at > clock_timestamp() - interval '7 days' AND object_id IN (SELECT id FROM users WHERE partner_id = $1)) found
        JOIN acts a USING (seq) LEFT JOIN proposals p ON p.id = a.proposal_id
        ORDER BY 1, 2, a.actor_kind, a.object_id, a.seq DESC)
-     SELECT t.seq, t.at, t.action, t.actor_kind, t.actor_email, t.object_id, u.email AS object_email
+     SELECT t.seq, t.at, t.action, t.actor_kind, t.actor_email, t.object_id,
+       coalesce(u.email, t.said_email) AS object_email
      FROM told t LEFT JOIN users u ON u.id = t.object_id AND u.removed_at IS NULL
+     WHERE NOT EXISTS (SELECT FROM acts d WHERE d.object_id = t.seq::text AND d.action = '${DISMISS_ACTION}' AND d.actor_id = $3)
      ORDER BY t.own, row_number() OVER (PARTITION BY t.actor_kind, t.actor, t.action ORDER BY t.seq DESC), t.seq DESC LIMIT 50`,
-    [partner_id, SENSITIVE],
+    [partner_id, SENSITIVE, reader_id],
   )
   return rows
+}
+
+/** How many of the newest lines about an object are searched for an earlier look. */
+const LOOKED_BACK = 200
+
+/** When a session last did this to an object. `what`: the field of that name in `after`. */
+export async function lastLineOf(
+  db: Db,
+  of: {
+    readonly object_id: string
+    readonly action: string
+    readonly session_id: string
+    readonly what: string
+    readonly within_ms: number
+  },
+): Promise<Date | undefined> {
+  const { rows } = await db.query<{ at: Date }>(
+    `SELECT at FROM (SELECT at, action, session_id, after FROM acts WHERE object_id = $1 ORDER BY seq DESC LIMIT ${LOOKED_BACK}) AS newest
+     WHERE action = $2 AND session_id = $3 AND strpos(after, $4) > 0
+       AND at > clock_timestamp() - make_interval(secs => $5::float8 / 1000)
+     ORDER BY at DESC LIMIT 1`,
+    [of.object_id, of.action, of.session_id, `"what":${JSON.stringify(of.what)}`, of.within_ms],
+  )
+  return rows[0]?.at
+}
+
+/** The newest line of an action about an object. */
+export async function newestLineAbout(
+  db: Db,
+  { object_id, action }: { readonly object_id: string; readonly action: string },
+): Promise<Pick<LogLine, 'at' | 'actor_email' | 'after'> | undefined> {
+  const { rows } = await db.query(
+    'SELECT at, actor_email, after FROM acts WHERE object_id = $1 AND action = $2 ORDER BY seq DESC LIMIT 1',
+    [object_id, action],
+  )
+  return rows[0]
 }
 
 /** The lines about one proposal, in order. */

@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Reply } from '../../api/client.ts'
 import type { Quote, Trade } from '../../api/types.ts'
-import { useEnvironment } from '../../environment.ts'
 import { percentText, sumUnits } from '../../format/amount.ts'
 import { isolated } from '../../format/id.ts'
 import type { Texts } from '../../text/en/en.ts'
@@ -16,6 +15,7 @@ import { Id } from '../../ui/id.tsx'
 import { Crumbs, PageHead, Section } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { Step } from '../../ui/track.tsx'
+import { usePlace, useTrail } from '../../view.tsx'
 import { baseAssetOf, priceText, quoteAssetOf } from './price.ts'
 
 /** Parts that the pages of a quote and of a trade share. */
@@ -146,7 +146,7 @@ type DetailsProps = {
 
 export function ConversionDetails({ of, page, rows }: DetailsProps) {
   const { conversions } = useText()
-  const environment = useEnvironment()
+  const place = usePlace()
   const { customer, request } = page
   const base = baseAssetOf(of)
   return (
@@ -157,7 +157,7 @@ export function ConversionDetails({ of, page, rows }: DetailsProps) {
             [
               conversions.customer,
               <span key="customer" className="stack">
-                <Link to="/$environment/customers/$id" params={{ environment, id: customer.id } as never}>
+                <Link to={place(`customers/${customer.id}`)}>
                   <bdi>{customer.name}</bdi>
                 </Link>
                 <Id id={customer.id} />
@@ -196,17 +196,10 @@ type OpeningProps = {
 /** Shown while the object loads, or when it cannot be loaded. */
 export function Opening({ id, list, query }: OpeningProps) {
   const { conversions } = useText()
-  const environment = useEnvironment()
+  const trail = useTrail(list, conversions[list])
   return (
     <>
-      <Crumbs>
-        {[
-          <Link key="list" to={`/$environment/${list}`} params={{ environment } as never}>
-            {conversions[list]}
-          </Link>,
-          <Id key="id" id={id} as="full" />,
-        ]}
-      </Crumbs>
+      <Crumbs>{[...trail, <Id key="id" id={id} as="full" />]}</Crumbs>
       <PageHead title={conversions[list === 'quotes' ? 'quote' : 'trade']} />
       <div aria-busy={!query.isError || undefined}>
         {query.isError && (

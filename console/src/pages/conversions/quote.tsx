@@ -1,7 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import type { Reply } from '../../api/client.ts'
-import { useAct, useCall } from '../../api/queries.ts'
+import { useAct } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { listTime } from '../../format/time.ts'
 import { Ledger } from '../../object/ledger.tsx'
@@ -16,6 +16,7 @@ import { Meter } from '../../ui/meter.tsx'
 import { Crumbs, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Track } from '../../ui/track.tsx'
+import { usePlace, useSeen, useTrail } from '../../view.tsx'
 import { ConversionDetails, conversionSteps, HowMade, Opening, SidesTitle } from './conversion.tsx'
 import { secondsOf, useOnExpiry, useTimeLeft } from './time-left.tsx'
 import './conversions.css'
@@ -29,7 +30,7 @@ export function QuotePage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const environment = useEnvironment()
   // Quotes have no hints of their own; the hint of the trade announces that the quote was executed.
-  const page = useCall('console.quotes.get', { params: { environment, quote_id: id } }, { live: ['trade'] })
+  const page = useSeen('console.quotes.get', { params: { environment, quote_id: id } }, { live: ['trade'] })
   const { refetch } = page
   const onExpired = useCallback(() => void refetch(), [refetch])
   if (page.data === undefined) return <Opening id={id} list="quotes" query={page} />
@@ -40,7 +41,7 @@ type ShownProps = { readonly page: Page; readonly answered_at: number; readonly 
 
 function Shown({ page, answered_at, onExpired }: ShownProps) {
   const { conversions } = useText()
-  const environment = useEnvironment()
+  const trail = useTrail('quotes', conversions.quotes)
   const { quote, trade, customer, pricing, movements, events, request } = page
   const left_ms = useTimeLeft(page.left_ms, answered_at)
   useOnExpiry(left_ms, onExpired)
@@ -48,14 +49,7 @@ function Shown({ page, answered_at, onExpired }: ShownProps) {
   const status = quote.status === 'pending' && left_ms === 0 ? 'expired' : quote.status
   return (
     <>
-      <Crumbs>
-        {[
-          <Link key="list" to="/$environment/quotes" params={{ environment } as never}>
-            {conversions.quotes}
-          </Link>,
-          <Id key="id" id={quote.id} as="full" />,
-        ]}
-      </Crumbs>
+      <Crumbs>{[...trail, <Id key="id" id={quote.id} as="full" />]}</Crumbs>
       <PageHead
         title={<SidesTitle of={quote} name={customer.name} />}
         tab={conversions.quote}
@@ -143,9 +137,9 @@ function Expire({ id }: { readonly id: string }) {
 }
 
 function TradeLink({ id }: { readonly id: string }) {
-  const environment = useEnvironment()
+  const place = usePlace()
   return (
-    <Link to="/$environment/trades/$id" params={{ environment, id } as never}>
+    <Link to={place(`trades/${id}`)}>
       <Id id={id} bare />
     </Link>
   )

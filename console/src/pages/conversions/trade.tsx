@@ -1,6 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router'
 import type { Reply } from '../../api/client.ts'
-import { useAct, useCall } from '../../api/queries.ts'
+import { useAct } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { listTime } from '../../format/time.ts'
 import { Ledger } from '../../object/ledger.tsx'
@@ -15,6 +15,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Crumbs, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Track } from '../../ui/track.tsx'
+import { usePlace, useSeen, useTrail } from '../../view.tsx'
 import { ConversionDetails, conversionSteps, HowMade, Opening, SidesTitle } from './conversion.tsx'
 import './conversions.css'
 
@@ -23,7 +24,7 @@ type Page = Reply<'console.trades.get'>
 export function TradePage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   const environment = useEnvironment()
-  const page = useCall(
+  const page = useSeen(
     'console.trades.get',
     { params: { environment, trade_id: id } },
     // The page lists the deliveries of the trade's events, so a hint about an endpoint makes it stale too.
@@ -35,18 +36,11 @@ export function TradePage() {
 
 function Shown({ page }: { readonly page: Page }) {
   const { conversions } = useText()
-  const environment = useEnvironment()
+  const trail = useTrail('trades', conversions.trades)
   const { trade, quote, customer, pricing, movements, events, request } = page
   return (
     <>
-      <Crumbs>
-        {[
-          <Link key="list" to="/$environment/trades" params={{ environment } as never}>
-            {conversions.trades}
-          </Link>,
-          <Id key="id" id={trade.id} as="full" />,
-        ]}
-      </Crumbs>
+      <Crumbs>{[...trail, <Id key="id" id={trade.id} as="full" />]}</Crumbs>
       <PageHead
         title={<SidesTitle of={trade} name={customer.name} />}
         tab={conversions.trade}
@@ -121,9 +115,9 @@ function SendAgain({ id }: { readonly id: string }) {
 }
 
 function QuoteLink({ id }: { readonly id: string }) {
-  const environment = useEnvironment()
+  const place = usePlace()
   return (
-    <Link to="/$environment/quotes/$id" params={{ environment, id } as never}>
+    <Link to={place(`quotes/${id}`)}>
       <Id id={id} bare />
     </Link>
   )

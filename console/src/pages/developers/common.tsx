@@ -90,12 +90,15 @@ const pageOf: Readonly<Record<string, string>> = {
   cus: 'customers',
   qt: 'quotes',
   td: 'trades',
+  dep: 'deposits',
   key: 'developers/keys',
   whe: 'developers/webhooks',
   evt: 'developers/events',
 }
 
-export function addressOfObject(environment: string, id: string): string | undefined {
-  const page = pageOf[id.slice(0, id.indexOf('_'))]
-  return page === undefined ? undefined : `/${environment}/${page}/${id}`
+/** The path below the environment, or below the partner for an operator, who has no page of a key. */
+export function pageOfObject(id: string, by_operator = false): string | undefined {
+  const prefix = id.slice(0, id.indexOf('_'))
+  const page = by_operator && prefix === 'key' ? undefined : pageOf[prefix]
+  return page === undefined ? undefined : `${page}/${id}`
 }

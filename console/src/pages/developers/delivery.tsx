@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Reply } from '../../api/client.ts'
-import { useAct, useCall } from '../../api/queries.ts'
+import { useAct } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { durationText } from '../../format/time.ts'
 import { useSession } from '../../session.tsx'
@@ -13,6 +13,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Glyph, type Shape } from '../../ui/status.tsx'
 import { Time, useNow } from '../../ui/time.tsx'
+import { usePlace, useSeen } from '../../view.tsx'
 import { usePolling } from './common.tsx'
 
 type Delivery = Reply<'console.deliveries.get'>['delivery']
@@ -24,7 +25,8 @@ type Props = { readonly endpoint_id: string; readonly event_id: string; readonly
 export function DeliveryPanel({ endpoint_id, event_id, enabled }: Props) {
   const { webhooks } = useText().developers
   const environment = useEnvironment()
-  const one = useCall('console.deliveries.get', { params: { environment, endpoint_id, event_id } })
+  const place = usePlace()
+  const one = useSeen('console.deliveries.get', { params: { environment, endpoint_id, event_id } })
   const delivery = one.data?.delivery
   usePolling(one, (one.data?.under_way ?? false) || isDue(delivery))
   const [chosen, setChosen] = useState<number>()
@@ -36,11 +38,7 @@ export function DeliveryPanel({ endpoint_id, event_id, enabled }: Props) {
     <>
       <div className="h flush">
         <h2 className="mono small-head">
-          <Link
-            className="plain"
-            to="/$environment/developers/events/$id"
-            params={{ environment, id: delivery.event_id }}
-          >
+          <Link className="plain" to={place(`developers/events/${delivery.event_id}`)}>
             {delivery.type}
           </Link>
         </h2>

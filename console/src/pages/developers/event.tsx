@@ -1,6 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router'
 import type { Reply } from '../../api/client.ts'
-import { useAct, useCall } from '../../api/queries.ts'
+import { useAct } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { useSession } from '../../session.tsx'
 import { useText } from '../../text/text.tsx'
@@ -13,6 +13,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Crumbs, PageHead, Section } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { usePlace, useSeen, useTrail } from '../../view.tsx'
 import { shortUrl, usePolling } from './common.tsx'
 import { ObjectLink } from './object-link.tsx'
 import { AnswerOf, DeliveryStatus } from './webhook-state.tsx'
@@ -25,21 +26,15 @@ export function EventPage() {
   const { events } = useText().developers
   const environment = useEnvironment()
   const { id = '' } = useParams({ strict: false }) as { id?: string }
-  const one = useCall('console.events.get', { params: { environment, event_id: id } })
+  const trail = useTrail('developers/events', events.title)
+  const one = useSeen('console.events.get', { params: { environment, event_id: id } })
   const event = one.data
   usePolling(one, event?.deliveries.some(({ status }) => status === 'pending') ?? false, 2_000)
   const redeliver = useAct('console.events.redeliver', { stale: ['console.events.', 'console.deliveries.'] })
   const { may } = useSession()
   return (
     <>
-      <Crumbs>
-        {[
-          <Link key="all" to="/$environment/developers/events" params={{ environment }}>
-            {events.title}
-          </Link>,
-          <Id key="id" id={id} as="full" />,
-        ]}
-      </Crumbs>
+      <Crumbs>{[...trail, <Id key="id" id={id} as="full" />]}</Crumbs>
       <PageHead
         title={<span className="mono">{event?.type ?? id}</span>}
         tab={event?.type ?? events.title}
@@ -120,7 +115,7 @@ function Body({ of }: { readonly of: Event }) {
 
 function useColumns(event_id: string): Column<Line>[] {
   const { webhooks } = useText().developers
-  const environment = useEnvironment()
+  const place = usePlace()
   return [
     {
       key: 'endpoint',
@@ -129,8 +124,7 @@ function useColumns(event_id: string): Column<Line>[] {
       cell: ({ endpoint_id, url }) => (
         <Link
           className="plain breaks"
-          to="/$environment/developers/webhooks/$id"
-          params={{ environment, id: endpoint_id }}
+          to={place(`developers/webhooks/${endpoint_id}`)}
           search={{ event: event_id } as never}
         >
           {shortUrl(url)}

@@ -1,18 +1,19 @@
 import { Link } from '@tanstack/react-router'
-import { useEnvironment } from '../../environment.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Id } from '../../ui/id.tsx'
-import { addressOfObject } from './common.tsx'
+import { usePlace, useView } from '../../view.tsx'
+import { pageOfObject } from './common.tsx'
 
 /** An id that links to the page of its object, if there is one. */
 export function ObjectLink({ id, full = false }: { readonly id: string; readonly full?: boolean }) {
-  const to = addressOfObject(useEnvironment(), id)
+  const place = usePlace()
+  const page = pageOfObject(id, useView() !== undefined)
   const as = full ? 'full' : 'short'
-  if (to === undefined) return <Id id={id} as={as} />
+  if (page === undefined) return <Id id={id} as={as} />
   // The copy button stands beside the link, not inside it.
   return (
     <span className="row inline">
-      <Link to={to}>
+      <Link to={place(page)}>
         <Id id={id} as={as} bare />
       </Link>
       <CopyButton value={id} />

@@ -1,7 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router'
 import type { Reply } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { durationText } from '../../format/time.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
@@ -13,6 +12,7 @@ import { Id } from '../../ui/id.tsx'
 import { Crumbs, Empty, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
+import { usePlace, useSeen, useTrail, useView } from '../../view.tsx'
 import { ObjectLink } from './object-link.tsx'
 import './developers.css'
 
@@ -23,19 +23,13 @@ export function RequestPage() {
   const { requests } = developers
   const environment = useEnvironment()
   const { id = '' } = useParams({ strict: false }) as { id?: string }
-  const one = useCall('console.requests.get', { params: { environment, request_id: id } })
+  const trail = useTrail('developers/requests', requests.title)
+  const one = useSeen('console.requests.get', { params: { environment, request_id: id } })
   const missing = one.error instanceof ApiError && one.error.code === 'request_not_found'
   const request = one.data?.request
   return (
     <>
-      <Crumbs>
-        {[
-          <Link key="all" to="/$environment/developers/requests" params={{ environment }}>
-            {requests.title}
-          </Link>,
-          <Id key="id" id={id} as="full" />,
-        ]}
-      </Crumbs>
+      <Crumbs>{[...trail, <Id key="id" id={id} as="full" />]}</Crumbs>
       <PageHead
         title={
           request ? (
@@ -121,8 +115,15 @@ const Aside = ({ children }: { readonly children: string }) => (
 
 function RequestDetails({ of }: { readonly of: Found['request'] }) {
   const { requests } = useText().developers
-  const environment = useEnvironment()
+  const place = usePlace()
+  const view = useView()
   const { language } = useLanguage()
+  const key = (
+    <>
+      {of.key_name ?? of.key_id}
+      {of.key_last_four !== null && <span className="id"> …{of.key_last_four}</span>}
+    </>
+  )
   return (
     <Section title={requests.details}>
       <Details
@@ -141,10 +142,14 @@ function RequestDetails({ of }: { readonly of: Found['request'] }) {
           [requests.object, of.object_id !== undefined && <ObjectLink key="object" id={of.object_id} full />],
           [
             requests.key,
-            <Link key="key" to="/$environment/developers/keys/$id" params={{ environment, id: of.key_id }}>
-              {of.key_name ?? of.key_id}
-              {of.key_last_four !== null && <span className="id"> …{of.key_last_four}</span>}
-            </Link>,
+            // Operators find the partner's keys on the page of the partner.
+            view === undefined ? (
+              <Link key="key" to={place(`developers/keys/${of.key_id}`)}>
+                {key}
+              </Link>
+            ) : (
+              key
+            ),
           ],
           [requests.address, of.address],
         ]}

@@ -16,6 +16,7 @@ import { Crumbs, Empty, PageHead, Section } from '../../ui/page.tsx'
 import { Glyph } from '../../ui/status.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { useSeen, useTrail } from '../../view.tsx'
 import { CursorPager, eventObjectKinds, shortUrl, usePolling } from './common.tsx'
 import { DeliveryPanel } from './delivery.tsx'
 import { RedeliverRange, RotateSecret, WebhookForm, type WithSecret } from './webhook-forms.tsx'
@@ -40,7 +41,8 @@ export function WebhookPage() {
   const [open, setOpen] = useState<DialogName>()
   const [note, setNote] = useState<ReactNode>()
   const params = { environment, endpoint_id: id }
-  const one = useCall('console.webhooks.get', { params }, { live: eventObjectKinds })
+  const trail = useTrail('developers/webhooks', webhooks.title)
+  const one = useSeen('console.webhooks.get', { params }, { live: eventObjectKinds })
   const webhook = one.data
   // The service records the recovery of an endpoint shortly after the delivery that succeeded.
   usePolling(
@@ -50,14 +52,7 @@ export function WebhookPage() {
   )
   return (
     <>
-      <Crumbs>
-        {[
-          <Link key="all" to="/$environment/developers/webhooks" params={{ environment }}>
-            {webhooks.title}
-          </Link>,
-          <Id key="id" id={id} as="full" />,
-        ]}
-      </Crumbs>
+      <Crumbs>{[...trail, <Id key="id" id={id} as="full" />]}</Crumbs>
       <PageHead
         title={webhook ? <span className="breaks">{shortUrl(webhook.url)}</span> : webhooks.endpoint}
         tab={webhooks.one}
@@ -236,7 +231,7 @@ function Deliveries({ of }: { readonly of: Webhook }) {
   const { webhooks } = useText().developers
   const environment = useEnvironment()
   const { query, set } = useQueryString()
-  const list = useCall(
+  const list = useSeen(
     'console.deliveries.list',
     {
       params: { environment, endpoint_id: of.id },

@@ -1,7 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { callAddress, type Reply } from '../../api/client.ts'
-import { useCall } from '../../api/queries.ts'
 import type { Balance, Customer as CustomerData } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
 import { amountText, isLong } from '../../format/amount.ts'
@@ -17,6 +16,7 @@ import { Meter } from '../../ui/meter.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
+import { usePlace, useSeen, useView } from '../../view.tsx'
 import { EditCustomer } from './customer-form.tsx'
 import { DepositDialog } from './deposit.tsx'
 import { CsvLink } from './list.tsx'
@@ -31,13 +31,13 @@ export function CustomerPage() {
   const { money } = useText()
   const environment = useEnvironment()
   const { id = '' } = useParams({ strict: false }) as { id?: string }
-  const query = useCall(
+  const query = useSeen(
     'console.customers.get',
     { params: { environment, customer_id: id } },
     { live: ['customer', 'deposit', 'payout', 'transfer', 'trade'] },
   )
   return (
-    <ObjectPage id={id} list="/$environment/customers" words={money.customers} query={query}>
+    <ObjectPage id={id} list="customers" words={money.customers} query={query}>
       {(page) => <Customer page={page} />}
     </ObjectPage>
   )
@@ -83,10 +83,11 @@ function Customer({ page }: { readonly page: Page }) {
 }
 
 function Actions({ customer }: { readonly customer: CustomerData }) {
-  const { money } = useText()
+  const { money, operator } = useText()
   const { language } = useLanguage()
   const { may } = useSession()
   const environment = useEnvironment()
+  const view = useView()
   const { values } = useFilters(['asset', 'created'])
   const [open, setOpen] = useState<'edit' | 'deposit'>()
   const asset = values.asset as 'BRL' | 'USDT' | 'BTC' | undefined
@@ -103,6 +104,15 @@ function Actions({ customer }: { readonly customer: CustomerData }) {
       )}
       {may('export') && <CsvLink href={csv}>{money.statement.csv}</CsvLink>}
       {may('customers.write') && <Button onClick={() => setOpen('edit')}>{money.form.edit}</Button>}
+      {view !== undefined && (
+        <Link
+          className="btn"
+          to="/operator/$environment/customers/$customer_id"
+          params={{ environment, customer_id: customer.id }}
+        >
+          {operator.view.act_on_customer}
+        </Link>
+      )}
       {open === 'edit' && <EditCustomer customer={customer} onClose={() => setOpen(undefined)} />}
       {open === 'deposit' && <DepositDialog customer_id={customer.id} onClose={() => setOpen(undefined)} />}
     </>
@@ -167,7 +177,7 @@ function Data({ customer }: { readonly customer: CustomerData }) {
 
 function OnItsWay({ page }: { readonly page: Page }) {
   const { money } = useText()
-  const environment = useEnvironment()
+  const place = usePlace()
   return (
     <div className="aside-part">
       <div className="h">
@@ -181,11 +191,7 @@ function OnItsWay({ page }: { readonly page: Page }) {
             {page.on_its_way.map(({ id, kind, asset, network, amount, status, no_answer }) => (
               <tr key={id}>
                 <td className="two">
-                  <Link
-                    className="plain"
-                    to={kind === 'payout' ? '/$environment/payouts/$id' : '/$environment/transfers/$id'}
-                    params={{ environment, id }}
-                  >
+                  <Link className="plain" to={place(`${kind}s/${id}`)}>
                     {kind === 'payout' ? money.way.payout : money.way.transfer(network ?? '')}
                   </Link>
                   <small>{no_answer ? money.state.no_answer : money.state[status]}</small>

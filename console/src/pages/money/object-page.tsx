@@ -1,15 +1,14 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useEnvironment } from '../../environment.ts'
 import { useText } from '../../text/text.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Crumbs, PageHead } from '../../ui/page.tsx'
+import { useTrail } from '../../view.tsx'
 
 type Props<Page> = {
   readonly id: string
-  readonly list: '/$environment/customers' | '/$environment/payouts' | '/$environment/transfers'
+  readonly list: 'customers' | 'payouts' | 'transfers'
   readonly words: { readonly title: string; readonly one: string }
   readonly query: UseQueryResult<Page>
   readonly children: (page: Page) => ReactNode
@@ -17,17 +16,10 @@ type Props<Page> = {
 
 /** The page of one object: a link back to its list, then the object once it is loaded. */
 export function ObjectPage<Page>({ id, list, words, query, children }: Props<Page>) {
-  const environment = useEnvironment()
+  const trail = useTrail(list, words.title)
   return (
     <>
-      <Crumbs>
-        {[
-          <Link key="list" to={list} params={{ environment }}>
-            {words.title}
-          </Link>,
-          <Id key="id" id={id} as="full" />,
-        ]}
-      </Crumbs>
+      <Crumbs>{[...trail, <Id key="id" id={id} as="full" />]}</Crumbs>
       {query.data === undefined ? <Waiting query={query} title={words.one} /> : children(query.data)}
     </>
   )

@@ -18,6 +18,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { EndMark, Section } from '../../ui/page.tsx'
 import { useNow } from '../../ui/time.tsx'
 import { Track } from '../../ui/track.tsx'
+import { usePlace, useView } from '../../view.tsx'
 import { DownloadLink } from './list.tsx'
 import { endOf } from './order-duration.tsx'
 import { trackSteps } from './track-steps.tsx'
@@ -86,6 +87,7 @@ type ActionsProps = {
 export function OrderActions({ order, redeliver, ends, receipt, all, onSaid, onChanged }: ActionsProps) {
   const { money } = useText()
   const { may } = useSession()
+  const view = useView()
   const environment = useEnvironment()
   const navigate = useNavigate()
   const [busy, setBusy] = useState(false)
@@ -139,7 +141,7 @@ export function OrderActions({ order, redeliver, ends, receipt, all, onSaid, onC
           {money.again.button}
         </Button>
       )}
-      <Menu items={items} />
+      {view === undefined && <Menu items={items} />}
     </>
   )
 }
@@ -218,10 +220,10 @@ export function OrderBody({ page, order, rail, send_id, children }: BodyProps) {
 }
 
 export function CustomerDetail({ customer }: Pick<Page, 'customer'>) {
-  const environment = useEnvironment()
+  const place = usePlace()
   return (
     <>
-      <Link to="/$environment/customers/$id" params={{ environment, id: customer.id }}>
+      <Link to={place(`customers/${customer.id}`)}>
         <bdi>{customer.name}</bdi>
       </Link>
       <br />

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { callAddress, type Reply } from '../../api/client.ts'
-import { useAct, useCall } from '../../api/queries.ts'
+import { useAct } from '../../api/queries.ts'
 import type { PixPayout } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
 import { isolated } from '../../format/id.ts'
@@ -12,6 +12,7 @@ import { Id } from '../../ui/id.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
+import { useSeen } from '../../view.tsx'
 import { destinationText } from './destination.ts'
 import { ObjectPage } from './object-page.tsx'
 import {
@@ -33,14 +34,14 @@ export function PayoutPage() {
   const { money } = useText()
   const environment = useEnvironment()
   const { id = '' } = useParams({ strict: false }) as { id?: string }
-  const query = useCall(
+  const query = useSeen(
     'console.payouts.get',
     { params: { environment, payout_id: id } },
     { live: ['payout', 'webhook_endpoint'] },
   )
   useOrderPolling(query.data !== undefined && isOpen(query.data.payout), query.refetch)
   return (
-    <ObjectPage id={id} list="/$environment/payouts" words={money.payouts} query={query}>
+    <ObjectPage id={id} list="payouts" words={money.payouts} query={query}>
       {(page) => <Payout page={page} onChanged={() => void query.refetch()} />}
     </ObjectPage>
   )

@@ -17,6 +17,11 @@ export const moneyRoutes = [
   }),
   createRoute({
     getParentRoute,
+    path: 'deposits/$id',
+    component: lazyPage(() => import('./deposit-page.tsx'), 'DepositPage'),
+  }),
+  createRoute({
+    getParentRoute,
     path: 'payouts',
     component: lazyPage(() => import('./payouts.tsx'), 'PayoutsPage'),
   }),

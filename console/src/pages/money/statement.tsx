@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Reply } from '../../api/client.ts'
-import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { listTime } from '../../format/time.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
@@ -11,6 +10,7 @@ import { Id } from '../../ui/id.tsx'
 import { Empty, EndMark } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { usePlace, useSeen } from '../../view.tsx'
 import { ListPager, useCursor } from './list.tsx'
 import { PeriodChip, rangeOf } from './period.tsx'
 
@@ -30,7 +30,7 @@ export function Statement({ customer_id }: { readonly customer_id: string }) {
     ...rangeOf(values.created),
     ...(cursor.cursor ? { cursor: cursor.cursor } : {}),
   }
-  const page = useCall(
+  const page = useSeen(
     'console.customers.statement',
     { params: { environment, customer_id }, query },
     { live: ['deposit', 'payout', 'transfer', 'trade'], keep: true },
@@ -129,20 +129,21 @@ function useColumns(): readonly Column<Row>[] {
 }
 
 const places: Readonly<Record<string, string>> = {
-  po: '/$environment/payouts/$id',
-  tr: '/$environment/transfers/$id',
-  td: '/$environment/trades/$id',
+  po: 'payouts',
+  tr: 'transfers',
+  td: 'trades',
+  dep: 'deposits',
 }
 
 /** The cause of a line, linked to its page if it has one. */
 function Origin({ row }: { readonly row: Row }): ReactNode {
-  const environment = useEnvironment()
+  const place = usePlace()
   const { id } = row.line.cause
-  const to = places[id.split('_')[0] ?? '']
+  const list = places[id.split('_')[0] ?? '']
   const what = <What row={row} />
-  if (to === undefined) return <span className="med">{what}</span>
+  if (list === undefined) return <span className="med">{what}</span>
   return (
-    <Link className="plain" to={to} params={{ environment, id }}>
+    <Link className="plain" to={place(`${list}/${id}`)}>
       {what}
     </Link>
   )

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { callAddress, type Reply } from '../../api/client.ts'
-import { useAct, useCall } from '../../api/queries.ts'
+import { useAct } from '../../api/queries.ts'
 import type { OnchainTransfer } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
 import { shortAddress } from '../../format/id.ts'
@@ -12,6 +12,7 @@ import { Id } from '../../ui/id.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
+import { useSeen } from '../../view.tsx'
 import { ObjectPage } from './object-page.tsx'
 import {
   CustomerDetail,
@@ -32,14 +33,14 @@ export function TransferPage() {
   const { money } = useText()
   const environment = useEnvironment()
   const { id = '' } = useParams({ strict: false }) as { id?: string }
-  const query = useCall(
+  const query = useSeen(
     'console.transfers.get',
     { params: { environment, transfer_id: id } },
     { live: ['transfer', 'webhook_endpoint'] },
   )
   useOrderPolling(query.data !== undefined && isOpen(query.data.transfer), query.refetch)
   return (
-    <ObjectPage id={id} list="/$environment/transfers" words={money.transfers} query={query}>
+    <ObjectPage id={id} list="transfers" words={money.transfers} query={query}>
       {(page) => <Transfer page={page} onChanged={() => void query.refetch()} />}
     </ObjectPage>
   )

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import type { Reply } from '../../api/client.ts'
 import { type Environment, useEnvironment } from '../../environment.ts'
 import { useText } from '../../text/text.tsx'
@@ -24,27 +24,46 @@ const railNames: Readonly<Record<string, string>> = {
 }
 export const railName = (rail: string): string => railNames[rail] ?? rail
 
-/** Says that the act was done or proposed, with its line in the audit log. */
-export function ActedNote({ acted }: { readonly acted: Acted }) {
+/** The result of the last decision on a page. Shown at `place` until the person moves on to another. */
+export function useResult(place: string) {
+  const [result, setResult] = useState<{ acted: Acted; words?: string | undefined; place: string }>()
+  useEffect(() => setResult((last) => (last?.place === place ? last : undefined)), [place])
+  return {
+    result: result?.place === place ? result : undefined,
+    show: (acted: Acted, words?: string, at = place) => setResult({ acted, words, place: at }),
+  }
+}
+
+type NoteProps = {
+  readonly acted: Acted
+  /** What was decided, in words. */
+  readonly words?: string | undefined
+}
+
+/** Says what was decided, and that it was done or proposed, with its line in the audit log. */
+export function ActedNote({ acted, words }: NoteProps) {
   const { operator } = useText()
   const environment = useEnvironment()
   const { outcome, proposal_id, line } = acted
   return (
-    <Notice
-      kind="calm"
-      action={
-        outcome === 'proposed' && proposal_id !== null ? (
-          <ProposalLink environment={environment} id={proposal_id}>
-            {operator.acted.see}
-          </ProposalLink>
-        ) : undefined
-      }
-    >
-      {outcome === 'proposed' ? operator.acted.proposed : operator.acted.done}
-      {line !== null && (
-        <div className="quiet small">{operator.acted.line(line.seq, operator.audit[line.place])}</div>
-      )}
-    </Notice>
+    <div role="status">
+      <Notice
+        kind="calm"
+        action={
+          outcome === 'proposed' && proposal_id !== null ? (
+            <ProposalLink environment={environment} id={proposal_id}>
+              {operator.acted.see}
+            </ProposalLink>
+          ) : undefined
+        }
+      >
+        {words !== undefined && <b>{words} </b>}
+        {outcome === 'proposed' ? operator.acted.proposed : words === undefined && operator.acted.done}
+        {line !== null && (
+          <div className="quiet small">{operator.acted.line(line.seq, operator.audit[line.place])}</div>
+        )}
+      </Notice>
+    </div>
   )
 }
 
@@ -71,6 +90,8 @@ type ActDialogProps = {
   readonly onAct: () => Promise<Acted | undefined>
   readonly onActed: (acted: Acted) => void
   readonly onClose: () => void
+  /** For an act that cannot be undone: the form is followed by a step that says in words what it will do. */
+  readonly words?: ReactNode
   readonly children: ReactNode
 }
 
@@ -78,12 +99,14 @@ type ActDialogProps = {
  * A form that performs an act. The caller supplies the fields; `onAct` returns undefined when the form shows a mistake instead.
  */
 export function ActDialog(props: ActDialogProps) {
-  const { title, verb, busy, blocked = false, why, onAct, onActed, onClose, children } = props
-  const { ui } = useText()
+  const { title, verb, busy, blocked = false, why, onAct, onActed, onClose, words, children } = props
+  const { ui, operator } = useText()
+  const [checking, setChecking] = useState(false)
   const [working, setWorking] = useState(false)
   const [error, setError] = useState<unknown>()
   const submit = async (event: FormEvent) => {
     event.preventDefault()
+    if (words !== undefined && !checking) return setChecking(true)
     setWorking(true)
     setError(undefined)
     try {
@@ -102,13 +125,17 @@ export function ActDialog(props: ActDialogProps) {
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={submit} noValidate>
         <div className="b stack-4">
-          {children}
+          {checking ? <p className="med">{words}</p> : children}
           {error !== undefined && <Failure error={error} />}
         </div>
         <DialogFoot why={why}>
-          <Button onClick={onClose}>{ui.cancel}</Button>
+          {checking ? (
+            <Button onClick={() => setChecking(false)}>{operator.acted.back}</Button>
+          ) : (
+            <Button onClick={onClose}>{ui.cancel}</Button>
+          )}
           <Button kind="primary" type="submit" busy={working && busy} disabled={blocked}>
-            {verb}
+            {words !== undefined && !checking ? operator.acted.next : verb}
           </Button>
         </DialogFoot>
       </form>

@@ -19,6 +19,7 @@ import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ProposalLink } from './acted.tsx'
+import { OperatorId } from './object.tsx'
 import './operator.css'
 
 type Listed = Reply<'console.operator.acts.list'>
@@ -100,7 +101,7 @@ function Lines({ list, onShow }: LinesProps) {
         {
           key: 'object',
           head: audit.object,
-          cell: ({ object_id }) => object_id !== null && <Id id={object_id} />,
+          cell: ({ object_id, place }) => object_id !== null && <ObjectOf id={object_id} place={place} />,
         },
         { key: 'place', head: audit.place, className: 'quiet', cell: ({ place }) => audit[place] },
         { key: 'line', head: audit.line, right: true, className: 'mono quiet', cell: ({ seq }) => seq },
@@ -118,6 +119,11 @@ function Lines({ list, onShow }: LinesProps) {
       ]}
     />
   )
+}
+
+/** The object is in the environment of the line; lines of `shared` are about partners and people. */
+function ObjectOf({ id, place, as = 'short' }: { id: string; place: Place; as?: 'short' | 'full' }) {
+  return <OperatorId id={id} as={as} {...(place === 'shared' ? {} : { environment: place })} />
 }
 
 function Who({ act: { actor_kind, actor_email } }: { readonly act: Act }) {
@@ -138,7 +144,10 @@ function Shown({ act, onClose }: { readonly act: Act; readonly onClose: () => vo
           rows={[
             [audit.when, <Time key="at" at={act.at} as="detail" />],
             [audit.who, <Who key="who" act={act} />],
-            [audit.object, act.object_id !== null && <Id id={act.object_id} as="full" />],
+            [
+              audit.object,
+              act.object_id !== null && <ObjectOf id={act.object_id} place={act.place} as="full" />,
+            ],
             [
               audit.proposal,
               act.proposal_id !== null && (

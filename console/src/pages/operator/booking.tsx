@@ -1,7 +1,8 @@
 import { useState } from 'react'
 import { useAct } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
-import { parseAmount } from '../../format/amount.ts'
+import { amountText, parseAmount } from '../../format/amount.ts'
+import { isolated } from '../../format/id.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Field, Input, Select } from '../../ui/field.tsx'
 import { ActDialog, type Acted } from './acted.tsx'
@@ -44,6 +45,7 @@ function useBooking() {
   )
   return {
     fields,
+    amount_text: good ? amountText(amount, asset, { language }) : '',
     blocked: !good || reason.trim() === '' || reference.trim() === '',
     body: { asset, amount: amount ?? '', reason: reason.trim(), reference: reference.trim() },
   }
@@ -71,6 +73,18 @@ function Why({ reason, setReason, reference, setReference }: WhyProps) {
   )
 }
 
+/** Says in words what the act does, and whether another operator has to approve it. */
+function useWords(): (action: string, values: { amount: string; who: string }) => string {
+  const { operator } = useText()
+  const environment = useEnvironment()
+  const { acted, proposals } = operator
+  return (action, { amount, who }) => {
+    const values = { amount, who: isolated(who), paid: false, role: '', end_to_end_id: '' }
+    const sentence = proposals.sentence[action]?.(values) ?? ''
+    return environment === 'production' ? acted.you_propose(sentence) : acted.you_do(sentence)
+  }
+}
+
 function useByTwo(): string {
   const { operator } = useText()
   const environment = useEnvironment()
@@ -87,10 +101,12 @@ export function Book({ kind, customer, onActed, onClose }: BookProps) {
   const { booking } = operator
   const environment = useEnvironment()
   const book = useAct('console.operator.customers.book', { stale })
-  const { fields, blocked, body } = useBooking()
+  const { fields, blocked, body, amount_text } = useBooking()
+  const words = useWords()
   return (
     <ActDialog
       title={booking.title[kind](customer.name)}
+      words={words(kind, { amount: amount_text, who: customer.name })}
       verb={environment === 'production' ? booking.propose[kind] : booking.do[kind]}
       busy={booking.working}
       blocked={blocked}
@@ -145,12 +161,14 @@ export function PayFees({ partner, onActed, onClose }: PayProps) {
   const { booking } = operator
   const environment = useEnvironment()
   const pay = useAct('console.operator.partners.pay_fees', { stale })
-  const { fields, blocked, body } = useBooking()
+  const { fields, blocked, body, amount_text } = useBooking()
+  const words = useWords()
   const [customer, setCustomer] = useState('')
   const to = customer.trim()
   return (
     <ActDialog
       title={booking.pay_title(partner.name)}
+      words={words('pay_fees', { amount: amount_text, who: partner.name })}
       verb={booking.pay_verb[environment]}
       busy={booking.working}
       blocked={blocked}

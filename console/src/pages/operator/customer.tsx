@@ -16,6 +16,8 @@ import { Menu } from '../../ui/menu.tsx'
 import { Crumbs, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
+import { ViewOfPartner } from '../../view.tsx'
+import { Statement } from '../money/statement.tsx'
 import { type Acted, ActedNote } from './acted.tsx'
 import { Book, Reverse } from './booking.tsx'
 import { EditLimits, MoneyLimits } from './limits.tsx'
@@ -58,7 +60,19 @@ export function OperatorCustomerPage() {
       </Crumbs>
       <PageHead
         title={data?.customer.name ?? operator.partner.customers}
-        actions={data !== undefined && <Actions seen={data} onDo={setDoing} onActed={setActed} />}
+        actions={
+          data !== undefined && (
+            <>
+              <Link
+                className="btn"
+                to={`/operator/${environment}/partners/${data.partner.id}/customers/${customer_id}`}
+              >
+                {operator.view.as_partner}
+              </Link>
+              <Actions seen={data} onDo={setDoing} onActed={setActed} />
+            </>
+          )
+        }
       />
       {seen.isError && <Failure error={seen.error} onAgain={() => void seen.refetch()} reading />}
       {acted !== undefined && (
@@ -67,6 +81,11 @@ export function OperatorCustomerPage() {
         </Section>
       )}
       {data !== undefined && <CustomerDetails seen={data} />}
+      {data !== undefined && (
+        <ViewOfPartner value={{ partner_id: data.partner.id, name: data.partner.name }}>
+          <Statement customer_id={customer_id} />
+        </ViewOfPartner>
+      )}
       <EndMark />
       {data !== undefined && doing !== undefined && (
         <ActDialogs seen={data} doing={doing} onActed={setActed} onClose={() => setDoing(undefined)} />

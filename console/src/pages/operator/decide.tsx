@@ -7,7 +7,6 @@ import { useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Details } from '../../ui/details.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { Field, TextArea } from '../../ui/field.tsx'
 import { ActDialog, type Acted, ActedNote, hasSecret, ShownOnce } from './acted.tsx'
 
@@ -30,18 +29,16 @@ type Question = {
 type Props = {
   readonly question: Question
   /** Passes the result to the page, because this component disappears once the proposal is closed. */
-  readonly onDecided: (acted: Acted) => void
+  readonly onDecided: (acted: Acted, words: string) => void
 }
 
 /** A second operator may approve or reject; the operator who proposed may only withdraw. */
 export function Decide({ question, onDecided }: Props) {
-  const { id, mine } = question
+  const { mine } = question
   const { operator } = useText()
   const { desk } = operator
   const { person, may } = useSession()
-  const environment = useEnvironment()
-  const withdraw = useAct('console.operator.proposals.withdraw', { stale })
-  const [asking, setAsking] = useState<'approve' | 'refuse'>()
+  const [asking, setAsking] = useState<'approve' | 'refuse' | 'withdraw'>()
   const close = () => setAsking(undefined)
 
   if (!may('operator.decide')) return <p className="quiet small">{desk.may_not}</p>
@@ -53,40 +50,30 @@ export function Decide({ question, onDecided }: Props) {
           {desk.approve}
         </Button>
         {mine ? (
-          <Button
-            busy={withdraw.isPending && desk.withdrawing}
-            onClick={() => withdraw.mutate({ params: { environment, proposal_id: id }, body: {} })}
-          >
-            {desk.withdraw}
-          </Button>
+          <Button onClick={() => setAsking('withdraw')}>{desk.withdraw}</Button>
         ) : (
           <Button onClick={() => setAsking('refuse')}>{desk.refuse}</Button>
         )}
         <span className="quiet small push">{mine ? desk.own : desk.you_are_second(person.name)}</span>
       </div>
-      {withdraw.isError && <Failure error={withdraw.error} />}
-      {asking === 'approve' && <Approve question={question} onApproved={onDecided} onClose={close} />}
-      {asking === 'refuse' && <Refuse id={id} onClose={close} />}
+      {asking === 'approve' && <Approve question={question} onDecided={onDecided} onClose={close} />}
+      {asking === 'refuse' && <Refuse question={question} onDecided={onDecided} onClose={close} />}
+      {asking === 'withdraw' && <Withdraw question={question} onDecided={onDecided} onClose={close} />}
     </div>
   )
 }
 
 /** The result of a decision: an activation code or password until the operator has stored it, then a note. */
-export function Decided({ acted }: { readonly acted: Acted | undefined }) {
+export function Decided({ acted, words }: { readonly acted: Acted; readonly words?: string | undefined }) {
   const [stored, setStored] = useState<Acted>()
-  if (acted === undefined) return null
   if (hasSecret(acted) && stored !== acted) return <ShownOnce acted={acted} onDone={() => setStored(acted)} />
-  return <ActedNote acted={acted} />
+  return <ActedNote acted={acted} words={words} />
 }
 
-type ApproveProps = {
-  readonly question: Question
-  readonly onApproved: (acted: Acted) => void
-  readonly onClose: () => void
-}
+type DecisionProps = Props & { readonly onClose: () => void }
 
 /** The last confirmation before an approval takes effect. */
-function Approve({ question, onApproved, onClose }: ApproveProps) {
+function Approve({ question, onDecided, onClose }: DecisionProps) {
   const { operator } = useText()
   const { desk, proposals } = operator
   const environment = useEnvironment()
@@ -98,10 +85,10 @@ function Approve({ question, onApproved, onClose }: ApproveProps) {
       verb={desk.approve_verb}
       busy={desk.approving}
       onAct={() => approve.mutateAsync({ params: { environment, proposal_id: id } })}
-      onActed={onApproved}
+      onActed={(acted) => onDecided(acted, desk.approved_words(sentence))}
       onClose={onClose}
     >
-      <p className="med">{sentence}</p>
+      <p className="med">{desk.approve_words(sentence, proposed_by)}</p>
       <Details
         rows={[
           [proposals.amount, amount !== null && asset !== null && <Amount units={amount} asset={asset} />],
@@ -114,12 +101,13 @@ function Approve({ question, onApproved, onClose }: ApproveProps) {
   )
 }
 
-function Refuse({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+function Refuse({ question, onDecided, onClose }: DecisionProps) {
   const { operator } = useText()
   const { desk } = operator
   const environment = useEnvironment()
   const reject = useAct('console.operator.proposals.reject', { stale })
   const [reason, setReason] = useState('')
+  const { id, sentence, proposed_by } = question
   return (
     <ActDialog
       title={desk.refuse_title}
@@ -127,12 +115,33 @@ function Refuse({ id, onClose }: { readonly id: string; readonly onClose: () => 
       busy={operator.customer.working}
       blocked={reason.trim() === ''}
       onAct={() => reject.mutateAsync({ params: { environment, proposal_id: id }, body: { reason } })}
-      onActed={() => {}}
+      onActed={(acted) => onDecided(acted, desk.refused_words(sentence))}
       onClose={onClose}
     >
+      <p className="med">{desk.refuse_words(sentence, proposed_by)}</p>
       <Field label={desk.why}>
         <TextArea value={reason} onValue={setReason} maxLength={200} />
       </Field>
+    </ActDialog>
+  )
+}
+
+function Withdraw({ question, onDecided, onClose }: DecisionProps) {
+  const { operator } = useText()
+  const { desk } = operator
+  const environment = useEnvironment()
+  const withdraw = useAct('console.operator.proposals.withdraw', { stale })
+  const { id, sentence } = question
+  return (
+    <ActDialog
+      title={desk.withdraw_title}
+      verb={desk.withdraw_verb}
+      busy={desk.withdrawing}
+      onAct={() => withdraw.mutateAsync({ params: { environment, proposal_id: id }, body: {} })}
+      onActed={(acted) => onDecided(acted, desk.withdrawn_words(sentence))}
+      onClose={onClose}
+    >
+      <p className="med">{desk.withdraw_words(sentence)}</p>
     </ActDialog>
   )
 }

@@ -11,27 +11,53 @@ import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Checkbox, Field, focusFirstMistake, Input, Radios, TextArea } from '../../ui/field.tsx'
-import { Id } from '../../ui/id.tsx'
 import { useNow } from '../../ui/time.tsx'
 import { Track } from '../../ui/track.tsx'
-import { type Acted, ActedNote } from './acted.tsx'
+import { ActDialog, type Acted } from './acted.tsx'
 import { Decide } from './decide.tsx'
 import { deskSteps, type Evidence } from './desk-steps.tsx'
+import { OperatorId } from './object.tsx'
 
 export type OpenItem = Reply<'console.operator.desk.list'>['open'][number]
 
 const E2E = /^E[0-9A-Z]{8}[0-9]{12}[A-Za-z0-9]{11}$/
 
+export type OnDecided = (acted: Acted, words: string) => void
+
 type Props = {
   readonly item: OpenItem
-  readonly waiting: readonly OpenItem[]
-  readonly onDecided: (acted: Acted) => void
+  readonly onDecided: OnDecided
 }
 
-/** The evidence about one open order, and the form to settle it by hand. */
-export function DeskItem({ item, waiting, onDecided }: Props) {
-  const environment = useEnvironment()
+type BodyProps = {
+  /** The payment that the operator chose. */
+  readonly item: OpenItem | undefined
+  readonly waiting: readonly OpenItem[]
+  readonly onDecided: OnDecided
+}
+
+/** The chosen payment with its evidence and the form to settle it, and what waits for a second person. */
+export function DeskBody({ item, waiting, onDecided }: BodyProps) {
   const { may } = useSession()
+  const { operator } = useText()
+  const { desk } = operator
+  return (
+    <div className="cols c12 grow">
+      <section className="sec">
+        {item === undefined ? <p className="quiet">{desk.choose}</p> : <EvidenceOf item={item} />}
+      </section>
+      <section className="sec stack-4">
+        {item !== undefined && item.proposal === null && may('operator.decide') && (
+          <Resolve item={item} onDecided={onDecided} />
+        )}
+        <Waiting items={waiting} onDecided={onDecided} />
+      </section>
+    </div>
+  )
+}
+
+function EvidenceOf({ item }: { readonly item: OpenItem }) {
+  const environment = useEnvironment()
   const { operator } = useText()
   const { desk } = operator
   const one = useCall(
@@ -40,23 +66,17 @@ export function DeskItem({ item, waiting, onDecided }: Props) {
     { live: ['exceptions', 'payout', 'transfer'], keep: true },
   )
   return (
-    <div className="cols c12 grow">
-      <section className="sec">
-        <div className="h">
-          <h2>{desk.evidence}</h2>
-          <Id id={item.id} />
-          <span className="push faint small">
-            <Asked item={one.data?.item ?? item} />
-          </span>
-        </div>
-        {one.isError && <Failure error={one.error} onAgain={() => void one.refetch()} reading />}
-        {one.data !== undefined && <Steps evidence={one.data} />}
-      </section>
-      <section className="sec stack-4">
-        {item.proposal === null && may('operator.decide') && <Resolve item={item} />}
-        <Waiting items={waiting} onDecided={onDecided} />
-      </section>
-    </div>
+    <>
+      <div className="h">
+        <h2>{desk.evidence}</h2>
+        <OperatorId id={item.id} />
+        <span className="push faint small">
+          <Asked item={one.data?.item ?? item} />
+        </span>
+      </div>
+      {one.isError && <Failure error={one.error} onAgain={() => void one.refetch()} reading />}
+      {one.data !== undefined && <Steps evidence={one.data} />}
+    </>
   )
 }
 
@@ -73,62 +93,135 @@ function Steps({ evidence }: { readonly evidence: Evidence }) {
   return <Track steps={deskSteps(evidence, texts, language)} />
 }
 
-function Resolve({ item }: { readonly item: OpenItem }) {
+type Outcome = 'paid' | 'unpaid'
+
+/** What the operator says about a payment, its mistakes, and the words for the confirmation. */
+function useResolution(item: OpenItem) {
   const { operator } = useText()
   const { desk } = operator
   const { language } = useLanguage()
-  const environment = useEnvironment()
-  const form = useRef<HTMLFormElement>(null)
-  const resolve = useAct('console.operator.desk.resolve', { stale: ['console.operator.'] })
-  const [paid, setPaid] = useState('paid')
+  const sandbox = useEnvironment() === 'sandbox'
+  // Nothing is preselected: the outcome is what the operator says, never what the page suggests.
+  const [chosen, setChosen] = useState<Outcome>()
   const [e2e, setE2e] = useState('')
   const [evidence, setEvidence] = useState('')
   const [despite, setDespite] = useState(false)
-  const [tried, setTried] = useState(false)
-  const [acted, setActed] = useState<Acted>()
+  const [rehearsed, setRehearsed] = useState(false)
   const payout = item.kind === 'payout'
-  const wants_id = payout && paid === 'paid'
-  const wants_statement = paid === 'unpaid' && item.accepted_at !== null
-  const mistakes = {
-    e2e: wants_id && !E2E.test(e2e.trim()) ? desk.e2e_wrong : undefined,
-    evidence: evidence.trim() === '' ? desk.evidence_missing : undefined,
-  }
-  const outcome = paid !== 'paid' ? 'failed' : payout ? 'completed' : 'confirmed'
+  const wants_id = payout && chosen === 'paid'
+  const wants_statement = chosen === 'unpaid' && item.accepted_at !== null
+  const outcome = chosen !== 'paid' ? 'failed' : payout ? 'completed' : 'confirmed'
   const word = desk.outcome[outcome] ?? outcome
-
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    setTried(true)
-    if (mistakes.e2e !== undefined || mistakes.evidence !== undefined) {
-      requestAnimationFrame(() => focusFirstMistake(form.current))
-      return
-    }
-    const body = {
-      paid: paid === 'paid',
+  const by_two = !sandbox || rehearsed
+  return {
+    ...{
+      chosen,
+      setChosen,
+      e2e,
+      setE2e,
+      evidence,
+      setEvidence,
+      despite,
+      setDespite,
+      rehearsed,
+      setRehearsed,
+    },
+    ...{ payout, sandbox, wants_id, wants_statement, by_two },
+    mistakes: {
+      outcome: chosen === undefined ? desk.what_missing : undefined,
+      e2e: wants_id && !E2E.test(e2e.trim()) ? desk.e2e_wrong : undefined,
+      evidence: evidence.trim() === '' ? desk.evidence_missing : undefined,
+    },
+    verb: by_two ? desk.propose(word) : desk.resolve_now(word),
+    said: desk.you_say({
+      amount: amountText(item.in_transit, item.asset, { language }),
+      to: isolated(item.to),
+      customer: isolated(item.customer.name),
+      kind: item.kind,
+      paid: chosen === 'paid',
+      end_to_end_id: e2e.trim(),
+    }),
+    body: {
+      paid: chosen === 'paid',
       evidence: evidence.trim(),
       ...(wants_id ? { end_to_end_id: e2e.trim() } : {}),
       ...(wants_statement && despite ? { despite_acceptance: true } : {}),
-    }
-    const done = await resolve
-      .mutateAsync({ params: { environment, id: item.id }, body })
-      .catch(() => undefined)
-    if (done !== undefined) setActed(done)
+      ...(sandbox && rehearsed ? { rehearsed } : {}),
+    },
+  }
+}
+
+type Resolution = ReturnType<typeof useResolution>
+
+function Resolve({ item, onDecided }: Props) {
+  const { operator } = useText()
+  const { desk } = operator
+  const environment = useEnvironment()
+  const form = useRef<HTMLFormElement>(null)
+  const resolve = useAct('console.operator.desk.resolve', { stale: ['console.operator.'] })
+  const resolution = useResolution(item)
+  const [tried, setTried] = useState(false)
+  const [asking, setAsking] = useState(false)
+  const { by_two, verb, said, body, evidence, mistakes } = resolution
+
+  const check = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (Object.values(mistakes).some((mistake) => mistake !== undefined))
+      requestAnimationFrame(() => focusFirstMistake(form.current))
+    else setAsking(true)
   }
 
   return (
-    <form ref={form} className="stack-4" onSubmit={submit} noValidate>
-      <div className="h flat">
-        <h2>{desk.resolve}</h2>
-        <span className="quiet small">
-          {environment === 'production' ? desk.resolve_about : desk.resolve_sandbox}
-        </span>
-      </div>
+    <>
+      <form ref={form} className="stack-4" onSubmit={check} noValidate>
+        <div className="h flat">
+          <h2>{desk.resolve}</h2>
+          <span className="quiet small">{by_two ? desk.resolve_about : desk.resolve_sandbox}</span>
+        </div>
+        <ResolutionFields item={item} of={resolution} tried={tried} />
+        <div className="row wrap">
+          <Button kind="primary" type="submit">
+            {verb}…
+          </Button>
+          <span className="faint small">{desk.asks_code}</span>
+        </div>
+      </form>
+      {asking && (
+        <ActDialog
+          title={desk.resolve_title[environment]}
+          verb={verb}
+          busy={desk.proposing}
+          onAct={() => resolve.mutateAsync({ params: { environment, id: item.id }, body })}
+          onActed={(acted) => onDecided(acted, said)}
+          onClose={() => setAsking(false)}
+        >
+          <p className="med">{said}</p>
+          {body.despite_acceptance === true && <p>{desk.despite_stated}</p>}
+          <p>“{evidence.trim()}”</p>
+          <p className="quiet small">{by_two ? desk.then_second : desk.then_final}</p>
+        </ActDialog>
+      )}
+    </>
+  )
+}
+
+type FieldsProps = { readonly item: OpenItem; readonly of: Resolution; readonly tried: boolean }
+
+function ResolutionFields({ item, of, tried }: FieldsProps) {
+  const { operator } = useText()
+  const { desk } = operator
+  const { language } = useLanguage()
+  const { mistakes } = of
+  return (
+    <>
       <Radios
         label={desk.what}
-        value={paid}
-        onValue={setPaid}
+        value={of.chosen ?? ''}
+        onValue={(value) => of.setChosen(value as Outcome)}
+        error={tried ? mistakes.outcome : undefined}
         options={[
-          { value: 'paid', label: desk.paid, hint: payout ? desk.paid_payout : desk.paid_transfer },
+          { value: 'paid', label: desk.paid, hint: of.payout ? desk.paid_payout : desk.paid_transfer },
           {
             value: 'unpaid',
             label: desk.unpaid,
@@ -136,31 +229,38 @@ function Resolve({ item }: { readonly item: OpenItem }) {
           },
         ]}
       />
-      {wants_id && (
+      {of.wants_id && (
         <Field label={desk.e2e} error={tried ? mistakes.e2e : undefined}>
-          <Input value={e2e} onValue={setE2e} mono autoComplete="off" spellCheck={false} maxLength={64} />
+          <Input
+            value={of.e2e}
+            onValue={of.setE2e}
+            mono
+            autoComplete="off"
+            spellCheck={false}
+            maxLength={64}
+          />
         </Field>
       )}
-      {wants_statement && (
+      {of.wants_statement && (
         <Checkbox
-          checked={despite}
-          onChecked={setDespite}
+          checked={of.despite}
+          onChecked={of.setDespite}
           label={desk.despite(listTime(item.accepted_at!, { language }))}
           hint={desk.despite_hint}
         />
       )}
       <Field label={desk.evidence} hint={desk.evidence_hint} error={tried ? mistakes.evidence : undefined}>
-        <TextArea value={evidence} onValue={setEvidence} rows={2} maxLength={1000} />
+        <TextArea value={of.evidence} onValue={of.setEvidence} rows={2} maxLength={1000} />
       </Field>
-      <div className="row wrap">
-        <Button kind="primary" type="submit" busy={resolve.isPending && desk.proposing}>
-          {environment === 'production' ? desk.propose(word) : desk.resolve_now(word)}
-        </Button>
-        <span className="faint small">{desk.asks_code}</span>
-      </div>
-      {resolve.isError && <Failure error={resolve.error} />}
-      {acted !== undefined && <ActedNote acted={acted} />}
-    </form>
+      {of.sandbox && (
+        <Checkbox
+          checked={of.rehearsed}
+          onChecked={of.setRehearsed}
+          label={desk.rehearse}
+          hint={desk.rehearse_hint}
+        />
+      )}
+    </>
   )
 }
 
@@ -188,18 +288,20 @@ type ProposedProps = Pick<Props, 'item' | 'onDecided'> & {
 
 function Proposed({ item, proposal, onDecided }: ProposedProps) {
   const { operator } = useText()
-  const { desk, proposals } = operator
+  const { desk } = operator
   const { language } = useLanguage()
-  const { kind, customer, in_transit, asset } = item
-  const values = {
+  const { kind, customer, in_transit, asset, to } = item
+  const sentence = desk.it_says({
     amount: amountText(in_transit, asset, { language }),
-    who: isolated(customer.name),
+    to: isolated(to),
+    customer: isolated(customer.name),
+    kind,
     paid: proposal.outcome !== 'failed',
-    role: '',
-  }
+    end_to_end_id: proposal.end_to_end_id ?? '',
+  })
   const question = {
     ...proposal,
-    sentence: proposals.sentence[`resolve_${kind}`]?.(values) ?? '',
+    sentence,
     amount: in_transit,
     asset,
     customer: customer.name,

@@ -64,9 +64,9 @@ function stepOf({ kind, said, times }: Evidence['steps'][number], about: About):
 }
 
 function SentAs({ evidence, words }: Pick<About, 'evidence' | 'words'>) {
-  const { send_id, tx_hash, to } = evidence
+  const { send_id, tx_hash } = evidence
   const name = send_id ?? tx_hash
-  if (name === null) return <Rich>{words.to(to)}</Rich>
+  if (name === null) return <Rich>{words.to(evidence.item.to)}</Rich>
   const said = send_id === null ? words.transaction : words.send_id
   return (
     <span title={name}>

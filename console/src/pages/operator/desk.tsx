@@ -1,21 +1,20 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { saidText } from '../../text/said-text.ts'
 import { useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { useQueryString } from '../../ui/filters.tsx'
-import { Id } from '../../ui/id.tsx'
 import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time, useAge } from '../../ui/time.tsx'
-import { type Acted, railName } from './acted.tsx'
+import { railName, useResult } from './acted.tsx'
 import { Decided } from './decide.tsx'
-import { DeskItem, type OpenItem } from './desk-item.tsx'
+import { DeskBody, type OnDecided, type OpenItem } from './desk-item.tsx'
 import { Exceptions } from './exceptions.tsx'
+import { OperatorId } from './object.tsx'
 import './operator.css'
 
 const LATE_MS = 3_600_000
@@ -32,9 +31,14 @@ export function DeskPage() {
     { params: { environment } },
     { live: ['exceptions', 'proposals', 'payout', 'transfer'] },
   )
-  const [acted, setActed] = useState<Acted>()
   const open = list.data?.open
-  const chosen = open?.find(({ id }) => id === query.open) ?? open?.[0]
+  // Nothing is preselected: nobody decides on a payment that they did not choose.
+  const chosen = open?.find(({ id }) => id === query.open)
+  const { result, show } = useResult(`${environment} ${tab} ${query.open ?? ''}`)
+  const onDecided: OnDecided = (acted, words) => {
+    show(acted, words, `${environment} ${tab} `)
+    set({ open: undefined })
+  }
   return (
     <>
       <PageHead
@@ -60,26 +64,25 @@ export function DeskPage() {
           />
         }
       />
-      {acted !== undefined && (
+      {result !== undefined && (
         <Section tight>
-          <Decided acted={acted} />
+          <Decided acted={result.acted} words={result.words} />
         </Section>
       )}
       {tab === 'resolved' && <Resolved list={list} />}
-      {tab === 'exceptions' && <Exceptions />}
+      {tab === 'exceptions' && <Exceptions onClosed={show} />}
       {tab === 'open' && (
         <>
           <OpenTable list={list} chosen={chosen?.id} />
-          {chosen === undefined ? (
-            <EndMark />
-          ) : (
-            <DeskItem
-              key={chosen.id}
+          {open !== undefined && open.length > 0 && (
+            <DeskBody
+              key={chosen?.id}
               item={chosen}
-              waiting={open?.filter(hasProposal) ?? []}
-              onDecided={setActed}
+              waiting={open.filter(hasProposal)}
+              onDecided={onDecided}
             />
           )}
+          {chosen === undefined && <EndMark />}
         </>
       )}
     </>
@@ -113,11 +116,7 @@ function OpenTable({ list, chosen }: { readonly list: DeskList; readonly chosen:
       keyOf={({ id }) => id}
       open={chosen}
       keys
-      empty={
-        <Empty title={desk.empty}>
-          <p className="quiet">{desk.empty_about}</p>
-        </Empty>
-      }
+      empty={<NothingLate list={list} />}
       columns={[
         {
           key: 'since',
@@ -167,9 +166,23 @@ function OpenTable({ list, chosen }: { readonly list: DeskList; readonly chosen:
               <Status state="waiting">{desk.waits}</Status>
             ),
         },
-        { key: 'id', head: desk.id, cell: ({ id }) => <Id id={id} /> },
+        { key: 'id', head: desk.id, cell: ({ id }) => <OperatorId id={id} /> },
       ]}
     />
+  )
+}
+
+/** Nothing waits for a person. Payments that are still on their way are counted, so that nobody takes them for ended. */
+function NothingLate({ list }: { readonly list: DeskList }) {
+  const { operator } = useText()
+  const { desk } = operator
+  const under_way = list.data?.under_way ?? []
+  const count = under_way.reduce((sum, one) => sum + one.count, 0)
+  const rails = under_way.map((one) => `${railName(one.rail)} ${one.count}`).join(', ')
+  return (
+    <Empty title={count === 0 ? desk.empty : desk.none_late}>
+      <p className="quiet">{count === 0 ? desk.empty_about : desk.under_way(count, rails)}</p>
+    </Empty>
   )
 }
 
@@ -200,7 +213,7 @@ function Resolved({ list }: { readonly list: DeskList }) {
           },
           { key: 'evidence', head: desk.evidence, fold: 'm1', cell: ({ evidence }) => evidence },
           { key: 'by', head: desk.by, className: 'quiet', cell: ({ resolved_by }) => resolved_by },
-          { key: 'id', head: desk.id, fold: 'a1', cell: ({ id }) => <Id id={id} /> },
+          { key: 'id', head: desk.id, fold: 'a1', cell: ({ id }) => <OperatorId id={id} /> },
         ]}
       />
       <EndMark />

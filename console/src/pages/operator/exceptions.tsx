@@ -6,17 +6,17 @@ import { useSession } from '../../session.tsx'
 import { useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, TextArea } from '../../ui/field.tsx'
-import { Id } from '../../ui/id.tsx'
 import { Empty, EndMark } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { ActDialog, railName } from './acted.tsx'
+import { ActDialog, type Acted, railName } from './acted.tsx'
+import { OperatorId } from './object.tsx'
 
 type Exception = Reply<'console.operator.exceptions.list'>['data'][number]
 
 /** Exceptions: possible problems with money that an operator has to review. */
-export function Exceptions() {
+export function Exceptions({ onClosed }: { readonly onClosed: (acted: Acted, words: string) => void }) {
   const { operator, ui } = useText()
   const { desk } = operator
   const environment = useEnvironment()
@@ -50,7 +50,12 @@ export function Exceptions() {
             ),
           },
           { key: 'rail', head: desk.rail, cell: ({ rail }) => railName(rail) },
-          { key: 'object', head: desk.object, fold: 'a1', cell: ({ object_id }) => <Id id={object_id} /> },
+          {
+            key: 'object',
+            head: desk.object,
+            fold: 'a1',
+            cell: ({ object_id }) => <OperatorId id={object_id} />,
+          },
           {
             key: 'state',
             head: desk.state,
@@ -80,14 +85,20 @@ export function Exceptions() {
         ]}
       />
       <EndMark />
-      {closing !== undefined && <CloseOne exception={closing} onClose={() => setClosing(undefined)} />}
+      {closing !== undefined && (
+        <CloseOne exception={closing} onClosed={onClosed} onClose={() => setClosing(undefined)} />
+      )}
     </>
   )
 }
 
-type CloseProps = { readonly exception: Exception; readonly onClose: () => void }
+type CloseProps = {
+  readonly exception: Exception
+  readonly onClosed: (acted: Acted, words: string) => void
+  readonly onClose: () => void
+}
 
-function CloseOne({ exception, onClose }: CloseProps) {
+function CloseOne({ exception, onClosed, onClose }: CloseProps) {
   const { operator } = useText()
   const { desk } = operator
   const environment = useEnvironment()
@@ -102,12 +113,13 @@ function CloseOne({ exception, onClose }: CloseProps) {
       onAct={() =>
         close.mutateAsync({ params: { environment, exception_id: exception.id }, body: { reason } })
       }
-      onActed={() => {}}
+      onActed={(acted) => onClosed(acted, desk.closed_words)}
       onClose={onClose}
     >
-      <p className="quiet">
-        {desk.kinds[exception.kind]} <Id id={exception.object_id} />
+      <p>
+        {desk.kinds[exception.kind]} <OperatorId id={exception.object_id} />
       </p>
+      <p className="quiet small">{desk.close_words}</p>
       <Field label={desk.close_label} hint={desk.evidence_hint}>
         <TextArea value={reason} onValue={setReason} maxLength={1000} />
       </Field>

@@ -7,9 +7,11 @@ import { useText } from '../../text/text.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Rich } from '../../ui/rich.tsx'
-import { Glyph, type Shape } from '../../ui/status.tsx'
-import { useAge } from '../../ui/time.tsx'
+import { Glyph, type Shape, Status } from '../../ui/status.tsx'
+import { Time, useAge } from '../../ui/time.tsx'
+import { MoneySections } from './money.tsx'
 import { AuditLine, RailTable } from './rails.tsx'
+import './operator.css'
 
 type Seen = Reply<'console.operator.overview.get'>
 
@@ -39,16 +41,35 @@ export function OperatorOverviewPage() {
           <Section title={overview.attention}>
             <Attention seen={seen.data} />
           </Section>
+          <MoneySections money={seen.data.money} />
           <Section title={overview.rails}>
             <RailTable rails={seen.data.rails} />
           </Section>
           <Section title={overview.audit}>
+            <ProofLine money={seen.data.money} />
             <AuditLine {...seen.data.audit} />
           </Section>
         </>
       )}
       <EndMark />
     </>
+  )
+}
+
+/** The result of the last proof of the ledger. */
+function ProofLine({ money: { proved_at, found } }: Pick<Seen, 'money'>) {
+  const { operator } = useText()
+  const { proof } = operator
+  if (proved_at === null) return <Status state="waiting">{proof.none}</Status>
+  return (
+    <p className="row wrap">
+      <Status state={found === 0 ? 'done' : 'failed'}>
+        {found === 0 ? proof.proven : proof.wrong(found)}
+      </Status>
+      <span className="quiet">
+        <Time at={proved_at} />
+      </span>
+    </p>
   )
 }
 

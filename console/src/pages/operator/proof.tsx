@@ -4,19 +4,21 @@ import { useAct, useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { countText, sumUnits } from '../../format/amount.ts'
 import { durationText } from '../../format/time.ts'
+import { useSession } from '../../session.tsx'
 import { checkText } from '../../text/checks/check-text.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Asset } from '../../ui/asset.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { Glyph, Status } from '../../ui/status.tsx'
-import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
+import { type Acted, ActedNote } from './acted.tsx'
+import { Holdings, NoteStatement } from './holdings.tsx'
+import { OperatorId } from './object.tsx'
 import './operator.css'
 
 type ProofState = Reply<'console.operator.proof.get'>
@@ -84,7 +86,7 @@ export function ProofPage() {
           <p className="quiet">{proof.none_about}</p>
         </Empty>
       )}
-      {latest !== null && <Proven proof={latest} />}
+      {latest !== null && <Proven proof={latest} holdings={state.data?.holdings ?? []} />}
       {state.data !== undefined && state.data.earlier.length > 0 && <Earlier earlier={state.data.earlier} />}
       <EndMark />
     </>
@@ -139,15 +141,13 @@ function ReportButton({ proof }: { readonly proof: Proof }) {
   )
 }
 
-function Proven({ proof }: { readonly proof: Proof }) {
+function Proven({ proof, holdings }: { readonly proof: Proof } & Pick<ProofState, 'holdings'>) {
   return (
     <>
       {proof.findings.length > 0 && <Findings proof={proof} />}
       <Sums proof={proof} />
-      <div className="cols c21">
-        <Owed proof={proof} />
-        <Checks proof={proof} />
-      </div>
+      <Owed holdings={holdings} />
+      <Checks proof={proof} />
     </>
   )
 }
@@ -217,52 +217,27 @@ function Sums({ proof }: { readonly proof: Proof }) {
   )
 }
 
-function Owed({ proof }: { readonly proof: Proof }) {
+function Owed({ holdings }: Pick<ProofState, 'holdings'>) {
   const { operator } = useText()
   const words = operator.proof
-  const rows = assets.map((asset) => {
-    const owed = sumUnits(
-      ['customer', 'in_transit', 'partner_fees'].map((account) => sumOf(proof, asset, account)),
-    )
-    const held = -BigInt(sumOf(proof, asset, 'external'))
-    return { asset, owed, held, house: held - BigInt(owed) }
-  })
+  const { may } = useSession()
+  const [noting, setNoting] = useState(false)
+  const [acted, setActed] = useState<Acted>()
   return (
-    <Section title={words.owed_title} about={words.owed_about}>
-      <Table
-        label={words.owed_title}
-        rows={rows}
-        keyOf={({ asset }) => asset}
-        look="plain"
-        columns={[
-          { key: 'asset', head: words.asset, fold: 'm1', cell: ({ asset }) => <Asset asset={asset} /> },
-          {
-            key: 'owed',
-            head: words.owed,
-            right: true,
-            fold: 'm2',
-            labelled: true,
-            cell: ({ owed, asset }) => <Amount units={owed} asset={asset} as="bare" />,
-          },
-          {
-            key: 'held',
-            head: words.held,
-            right: true,
-            fold: 'a1',
-            labelled: true,
-            cell: ({ held, asset }) => <Amount units={held} asset={asset} as="bare" />,
-          },
-          {
-            key: 'house',
-            head: words.house,
-            right: true,
-            fold: 'a2',
-            labelled: true,
-            className: 'quiet',
-            cell: ({ house, asset }) => <Amount units={house} asset={asset} as="bare" />,
-          },
-        ]}
-      />
+    <Section
+      title={words.owed_title}
+      about={words.owed_about}
+      actions={
+        may('operator.decide') && (
+          <Button small onClick={() => setNoting(true)}>
+            {words.note}
+          </Button>
+        )
+      }
+    >
+      <Holdings holdings={holdings} />
+      {acted !== undefined && <ActedNote acted={acted} words={words.noted} />}
+      {noting && <NoteStatement onActed={setActed} onClose={() => setNoting(false)} />}
     </Section>
   )
 }
@@ -317,7 +292,7 @@ function Findings({ proof }: { readonly proof: Proof }) {
             <b>{checkText(language, check)}</b> <span className="quiet small">{words.times(found)}</span>
             {examples.map(({ object_id, facts }) => (
               <div key={object_id + JSON.stringify(facts)} className="facts">
-                <Id id={object_id} as="full" />
+                <OperatorId id={object_id} as="full" />
                 {Object.entries(facts).map(([name, value]) => (
                   <span key={name} className="small">
                     <span className="quiet">{name}</span> <span className="mono">{value}</span>

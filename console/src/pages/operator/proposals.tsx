@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import type { Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
@@ -14,8 +13,9 @@ import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { type Acted, ProposalLink } from './acted.tsx'
+import { type Acted, ProposalLink, useResult } from './acted.tsx'
 import { Decide, Decided, type Proposal } from './decide.tsx'
+import { OperatorId } from './object.tsx'
 import './operator.css'
 
 const shapes: Readonly<Record<Proposal['state'], string>> = {
@@ -33,7 +33,7 @@ export function ProposalsPage() {
   const { operator } = useText()
   const { proposals } = operator
   const environment = useEnvironment()
-  const { query } = useQueryString()
+  const { query, set } = useQueryString()
   const { values } = useFilters(['state'])
   const list = useCall(
     'console.operator.proposals.list',
@@ -43,8 +43,9 @@ export function ProposalsPage() {
   const rows = list.data?.data.filter(
     ({ state }) => values.state === undefined || (values.state === 'open') === (state === 'open'),
   )
-  const [acted, setActed] = useState<Acted>()
-  const chosen = query.open ?? rows?.find(({ state }) => state === 'open')?.id
+  // Nothing is preselected: nobody decides on a proposal that they did not choose.
+  const chosen = query.open
+  const { result, show } = useResult(`${environment} ${values.state ?? ''} ${chosen ?? ''}`)
   return (
     <>
       <PageHead title={proposals.title} about={proposals.about} />
@@ -73,12 +74,30 @@ export function ProposalsPage() {
         }
         columns={columnsOf(useText().operator, environment)}
       />
-      {acted !== undefined && (
+      {result !== undefined && (
         <Section tight>
-          <Decided acted={acted} />
+          <Decided acted={result.acted} words={result.words} />
         </Section>
       )}
-      {chosen === undefined ? <EndMark /> : <ProposalItem key={chosen} id={chosen} onDecided={setActed} />}
+      {chosen === undefined ? (
+        <>
+          {rows?.some(({ state }) => state === 'open') === true && result === undefined && (
+            <Section tight>
+              <p className="quiet">{proposals.choose}</p>
+            </Section>
+          )}
+          <EndMark />
+        </>
+      ) : (
+        <ProposalItem
+          key={chosen}
+          id={chosen}
+          onDecided={(acted, words) => {
+            show(acted, words, `${environment} ${values.state ?? ''} `)
+            set({ open: undefined })
+          }}
+        />
+      )}
     </>
   )
 }
@@ -128,7 +147,7 @@ const columnsOf = ({ proposals, desk }: Words, environment: ReturnType<typeof us
   { key: 'id', head: proposals.id, cell: ({ id }: Proposal) => <Id id={id} /> },
 ]
 
-type OneProps = { readonly id: string; readonly onDecided: (acted: Acted) => void }
+type OneProps = { readonly id: string; readonly onDecided: (acted: Acted, words: string) => void }
 
 function ProposalItem({ id, onDecided }: OneProps) {
   const environment = useEnvironment()
@@ -158,6 +177,7 @@ function useSentence({ action, amount, asset, customer, partner, details, what }
     who: (whom && isolated(whom)) ?? details.email ?? details.customer_id ?? '',
     paid: details.outcome !== 'failed',
     role: operator.people.roles[details.role ?? ''] ?? '',
+    end_to_end_id: details.end_to_end_id ?? '',
   })
 }
 
@@ -180,7 +200,8 @@ function ProposalDetails({ proposal, others, lines, onDecided }: ToldProps) {
                 words.customer,
                 customer !== null && (
                   <>
-                    {customer.name} <span className="quiet">{customer.document}</span> <Id id={customer.id} />
+                    {customer.name} <span className="quiet">{customer.document}</span>{' '}
+                    <OperatorId id={customer.id} />
                   </>
                 ),
               ],
@@ -188,7 +209,7 @@ function ProposalDetails({ proposal, others, lines, onDecided }: ToldProps) {
                 words.partner,
                 partner !== null && (
                   <>
-                    {partner.name} <Id id={partner.id} />
+                    {partner.name} <OperatorId id={partner.id} />
                   </>
                 ),
               ],
@@ -200,7 +221,7 @@ function ProposalDetails({ proposal, others, lines, onDecided }: ToldProps) {
               [words.approved, proposal.approved_by],
               [words.ended_by, proposal.state !== 'done' && proposal.ended_by],
               [words.because, proposal.ended_reason],
-              [words.made, proposal.resource_id !== null && <Id id={proposal.resource_id} />],
+              [words.made, proposal.resource_id !== null && <OperatorId id={proposal.resource_id} />],
             ]}
           />
           {proposal.state === 'open' ? (

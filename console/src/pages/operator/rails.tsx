@@ -1,4 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
@@ -102,7 +103,9 @@ export function RailTable({ rails: rows, query }: TableProps) {
           head: rails.oldest,
           right: true,
           fold: 'named',
-          cell: ({ oldest_seconds }) => oldest(oldest_seconds, rails.none_old),
+          cell: ({ oldest_seconds, oldest_id }) => (
+            <Oldest id={oldest_id}>{oldest(oldest_seconds, rails.none_old)}</Oldest>
+          ),
         },
         {
           key: 'exceptions',
@@ -115,6 +118,17 @@ export function RailTable({ rails: rows, query }: TableProps) {
         },
       ]}
     />
+  )
+}
+
+/** The age of the oldest open payment, which leads to the payment. */
+function Oldest({ id, children }: { readonly id: string | null; readonly children: string }) {
+  const environment = useEnvironment()
+  if (id === null) return children
+  return (
+    <Link to="/operator/$environment/objects/$id" params={{ environment, id }}>
+      {children}
+    </Link>
   )
 }
 

@@ -4,8 +4,71 @@ import { lazyPage } from '../../reload.ts'
 
 const getParentRoute = () => operatorRoute
 
+/** The layout of the pages that operators see as the partner in the address sees them. */
+const viewRoute = createRoute({
+  getParentRoute,
+  id: 'view',
+  component: lazyPage(() => import('./view.tsx'), 'PartnerView'),
+})
+
+const getViewRoute = () => viewRoute
+
+const viewPages = viewRoute.addChildren([
+  createRoute({
+    getParentRoute: getViewRoute,
+    path: 'partners/$partner_id/payouts/$id',
+    component: lazyPage(() => import('../money/payout.tsx'), 'PayoutPage'),
+  }),
+  createRoute({
+    getParentRoute: getViewRoute,
+    path: 'partners/$partner_id/transfers/$id',
+    component: lazyPage(() => import('../money/transfer.tsx'), 'TransferPage'),
+  }),
+  createRoute({
+    getParentRoute: getViewRoute,
+    path: 'partners/$partner_id/deposits/$id',
+    component: lazyPage(() => import('../money/deposit-page.tsx'), 'DepositPage'),
+  }),
+  createRoute({
+    getParentRoute: getViewRoute,
+    path: 'partners/$partner_id/customers/$id',
+    component: lazyPage(() => import('../money/customer.tsx'), 'CustomerPage'),
+  }),
+  createRoute({
+    getParentRoute: getViewRoute,
+    path: 'partners/$partner_id/quotes/$id',
+    component: lazyPage(() => import('../conversions/quote.tsx'), 'QuotePage'),
+  }),
+  createRoute({
+    getParentRoute: getViewRoute,
+    path: 'partners/$partner_id/trades/$id',
+    component: lazyPage(() => import('../conversions/trade.tsx'), 'TradePage'),
+  }),
+  createRoute({
+    getParentRoute: getViewRoute,
+    path: 'partners/$partner_id/developers/events/$id',
+    component: lazyPage(() => import('../developers/event.tsx'), 'EventPage'),
+  }),
+  createRoute({
+    getParentRoute: getViewRoute,
+    path: 'partners/$partner_id/developers/webhooks/$id',
+    component: lazyPage(() => import('../developers/webhook.tsx'), 'WebhookPage'),
+  }),
+  createRoute({
+    getParentRoute: getViewRoute,
+    path: 'partners/$partner_id/developers/requests/$id',
+    component: lazyPage(() => import('../developers/request.tsx'), 'RequestPage'),
+  }),
+])
+
 /** Pages under `operatorRoute`, `/operator/$environment`. */
 export const operatorRoutes = [
+  viewPages,
+  createRoute({
+    getParentRoute,
+    path: 'objects/$id',
+    component: lazyPage(() => import('./object.tsx'), 'OperatorObjectPage'),
+  }),
   createRoute({
     getParentRoute,
     path: '/',

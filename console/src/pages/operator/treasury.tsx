@@ -9,13 +9,13 @@ import { Amount } from '../../ui/amount.tsx'
 import { Asset } from '../../ui/asset.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/field.tsx'
-import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ActDialog, type Acted, ActedNote, railName } from './acted.tsx'
 import { PayFees } from './booking.tsx'
+import { OperatorId } from './object.tsx'
 
 type Seen = Reply<'console.operator.treasury.get'>
 type Position = Seen['positions'][number]
@@ -271,7 +271,7 @@ function Paid({ seen }: { readonly seen: Query }) {
           key: 'partner',
           head: treasury.partner,
           fold: 'm1',
-          cell: ({ partner_id }) => <Id id={partner_id} />,
+          cell: ({ partner_id }) => <OperatorId id={partner_id} />,
         },
         {
           key: 'amount',
@@ -284,7 +284,8 @@ function Paid({ seen }: { readonly seen: Query }) {
           key: 'to',
           head: treasury.to,
           fold: 'named',
-          cell: ({ customer_id }) => (customer_id === null ? treasury.outside : <Id id={customer_id} />),
+          cell: ({ customer_id }) =>
+            customer_id === null ? treasury.outside : <OperatorId id={customer_id} />,
         },
         {
           key: 'reference',

@@ -1,9 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { useAct } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { amountText } from '../../format/amount.ts'
 import { ageText, listTime, minuteTime } from '../../format/time.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Rich } from '../../ui/rich.tsx'
 import { Glyph, type Shape } from '../../ui/status.tsx'
@@ -19,7 +21,7 @@ export function Attention({ of: { attention, now } }: { readonly of: Overview })
     ...attention.unanswered.map((one) => <Unanswered key={`${one.rail} ${one.asset}`} one={one} />),
     ...attention.webhooks.map((one) => <Webhook key={one.id} one={one} />),
     ...attention.old_values.map((one) => <OldValue key={one.last_four} one={one} now={now} />),
-    ...attention.acts.slice(0, ACTS).map((one) => <Act key={`${one.at} ${one.action}`} one={one} />),
+    ...attention.acts.slice(0, ACTS).map((one) => <Act key={one.seq} one={one} />),
     ...(attention.acts.length > ACTS ? [<MoreActs key="more" count={attention.acts.length - ACTS} />] : []),
   ]
   return (
@@ -148,7 +150,13 @@ function Act({ one }: { readonly one: Seen['acts'][number] }) {
   const { language } = useLanguage()
   const environment = useEnvironment()
   const words = overview.attention
-  const who = one.actor_kind === 'person' ? (one.actor_email ?? words.somebody) : words.operator
+  const dismiss = useAct('console.overview.dismiss', { stale: ['console.overview.'] })
+  const who =
+    one.actor_kind === 'person'
+      ? (one.actor_email ?? words.somebody)
+      : one.actor_email === null
+        ? words.operator
+        : words.operator_named(one.actor_email)
   const whom = one.object_email ?? words.somebody
   return (
     <Line
@@ -157,9 +165,19 @@ function Act({ one }: { readonly one: Seen['acts'][number] }) {
       text={words.acts[one.action]?.(who, whom) ?? words.act(who, one.action, whom)}
       since={toMinute(one.at, language)}
       link={
-        <Link to="/$environment/team" params={{ environment }}>
-          {words.team}
-        </Link>
+        <span className="row">
+          <Link to="/$environment/team" params={{ environment }}>
+            {words.team}
+          </Link>
+          <Button
+            small
+            kind="plain"
+            busy={dismiss.isPending && words.dismissing}
+            onClick={() => dismiss.mutate({ params: { seq: one.seq } })}
+          >
+            {words.dismiss}
+          </Button>
+        </span>
       }
     />
   )

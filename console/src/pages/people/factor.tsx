@@ -15,15 +15,9 @@ import { useHeldPage } from '../../ui/secret.tsx'
 
 type Seed = Reply<'console.me.begin_factor'>
 
-/** The TOTP secret is requested when the dialog opens and exists only in its state. */
-export function Enrol({
-  onClose,
-  onCodes,
-}: {
-  readonly onClose: () => void
-  readonly onCodes: (codes: readonly string[]) => void
-}) {
-  const { people, ui } = useText()
+/** The TOTP secret is requested when the form opens and exists only in its state. */
+export function useEnrolment(onCodes: (codes: readonly string[]) => void) {
+  const { people } = useText()
   const [seed, setSeed] = useState<Seed>()
   const [code, setCode] = useState('')
   const [error, setError] = useState<unknown>()
@@ -49,45 +43,68 @@ export function Enrol({
       setCode('')
     }
   }
+  return { seed, code, setCode, error, wrong, busy: confirm.isPending, submit }
+}
 
+type Enrolment = ReturnType<typeof useEnrolment>
+
+/** The key as a QR code and in letters, and the field for its first code. */
+export function EnrolFields({ of: { seed, code, setCode, error, wrong } }: { readonly of: Enrolment }) {
+  const { people } = useText()
+  return (
+    <>
+      {seed && (
+        <div className="enrol">
+          <Qr text={seed.uri} name={people.me.enrol_qr} />
+          <div className="stack">
+            <p>{people.me.enrol_scan}</p>
+            <p>
+              <span className="quiet small">{people.me.enrol_key}</span>
+              <br />
+              <code className="mono">{seed.secret.match(/.{1,4}/g)?.join(' ')}</code>{' '}
+              <CopyButton value={seed.secret} label={people.me.enrol_key} />
+            </p>
+            <Field label={people.me.enrol_code} hint={people.me.enrol_hint} error={wrong}>
+              <Input
+                value={code}
+                onValue={setCode}
+                autoComplete="one-time-code"
+                inputMode="numeric"
+                mono
+                required
+                autoFocus
+              />
+            </Field>
+          </div>
+        </div>
+      )}
+      {error !== undefined && wrong === undefined && <Failure error={error} />}
+    </>
+  )
+}
+
+export function Enrol({
+  onClose,
+  onCodes,
+}: {
+  readonly onClose: () => void
+  readonly onCodes: (codes: readonly string[]) => void
+}) {
+  const { people, ui } = useText()
+  const enrolment = useEnrolment(onCodes)
   return (
     <Dialog title={people.me.enrol_title} onClose={onClose}>
-      <form onSubmit={submit}>
+      <form onSubmit={enrolment.submit}>
         <div className="b">
-          {seed && (
-            <div className="enrol">
-              <Qr text={seed.uri} name={people.me.enrol_qr} />
-              <div className="stack">
-                <p>{people.me.enrol_scan}</p>
-                <p>
-                  <span className="quiet small">{people.me.enrol_key}</span>
-                  <br />
-                  <code className="mono">{seed.secret.match(/.{1,4}/g)?.join(' ')}</code>{' '}
-                  <CopyButton value={seed.secret} label={people.me.enrol_key} />
-                </p>
-                <Field label={people.me.enrol_code} hint={people.me.enrol_hint} error={wrong}>
-                  <Input
-                    value={code}
-                    onValue={setCode}
-                    autoComplete="one-time-code"
-                    inputMode="numeric"
-                    mono
-                    required
-                    autoFocus
-                  />
-                </Field>
-              </div>
-            </div>
-          )}
-          {error !== undefined && wrong === undefined && <Failure error={error} />}
+          <EnrolFields of={enrolment} />
         </div>
         <DialogFoot>
           <Button onClick={onClose}>{ui.cancel}</Button>
           <Button
             kind="primary"
             type="submit"
-            disabled={seed === undefined}
-            busy={confirm.isPending && people.me.confirming}
+            disabled={enrolment.seed === undefined}
+            busy={enrolment.busy && people.me.confirming}
           >
             {people.me.confirm}
           </Button>

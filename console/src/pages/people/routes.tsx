@@ -1,9 +1,9 @@
 import { createRoute, redirect } from '@tanstack/react-router'
 import { environmentRoute, operatorRoute, rootRoute } from '../../layouts.tsx'
 import { lazyPage } from '../../reload.ts'
-import { currentSession } from '../../session.tsx'
+import { currentSession, needsFactor } from '../../session.tsx'
 
-/** Pages without a session. */
+/** Pages without a session, and the enrolment that an operator's first sign-in needs. */
 export const publicRoutes = [
   createRoute({
     getParentRoute: () => rootRoute,
@@ -12,6 +12,14 @@ export const publicRoutes = [
       if ((await currentSession()).signed_in) throw redirect({ to: '/' })
     },
     component: lazyPage(() => import('./sign-in.tsx'), 'SignInPage'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: 'enrol',
+    beforeLoad: async () => {
+      if (!needsFactor(await currentSession())) throw redirect({ to: '/' })
+    },
+    component: lazyPage(() => import('./enrol.tsx'), 'EnrolPage'),
   }),
   createRoute({
     getParentRoute: () => rootRoute,

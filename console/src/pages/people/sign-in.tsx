@@ -70,7 +70,7 @@ const isCodeNeeded = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 'code_needed'
 
 /** The page to return to after signing in, if it belongs to the console. */
-function useEnterConsole() {
+export function useEnterConsole() {
   const navigate = useNavigate()
   const { next = '/' } = useQueryString().query
   return async () => {

@@ -266,6 +266,13 @@ export const money = {
     exists: 'A customer with this value already exists.',
     open_existing: 'Open it',
   },
+  /** The page of a deposit. */
+  deposited: {
+    one: 'Deposit',
+    to_name: (name: string) => `to ${name}`,
+    from: 'From',
+    rail: { sandbox: 'Test money', operator: 'Credit of the operator' },
+  },
   deposit: {
     button: 'Deposit test money',
     title: 'Deposit test money',

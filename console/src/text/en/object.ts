@@ -27,6 +27,8 @@ export const object = {
     in_transit: 'in transit',
     external: 'external',
   } as Record<string, string>,
+  /** The account `partner_fees`, as operators read it. */
+  partner_fees: 'fees of the partner',
   outside: 'outside',
   house: 'the operator',
   you: 'you',

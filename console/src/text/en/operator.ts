@@ -9,6 +9,26 @@ type ProposalValues = {
   readonly who: string
   readonly paid: boolean
   readonly role: string
+  /** The id in the Pix network that a resolution names; empty without one. */
+  readonly end_to_end_id: string
+}
+
+/** The values in the sentence that says how a payment on the desk ended. */
+type Settlement = {
+  readonly amount: string
+  /** The recipient, with a masked document, or the address. */
+  readonly to: string
+  readonly customer: string
+  readonly kind: 'payout' | 'transfer'
+  readonly paid: boolean
+  readonly end_to_end_id: string
+}
+
+const settled = ({ amount, to, customer, kind, paid, end_to_end_id }: Settlement) => {
+  if (!paid) return `${amount} to ${to} was never paid and never can be: ${customer} gets ${amount} back`
+  return kind === 'payout'
+    ? `${amount} to ${to} was paid by the bank under the end-to-end id ${end_to_end_id}`
+    : `${amount} to ${to} was confirmed by the network`
 }
 
 /**
@@ -43,9 +63,31 @@ export const operator = {
     not_two:
       'Fewer than two operators can approve proposals. Until there are two, nobody can move production money by hand.',
     look: 'View',
+    held: 'Owed against held',
+    proved: 'By the proof of',
+    not_proved: 'The ledger is not proven yet, so there are no sums.',
+    in_transit: 'In transit now',
+    nothing_in_transit: 'No payout and no transfer is open.',
+    open: 'Open',
+    oldest: (rail: string, partner: string, age: string) =>
+      `The oldest is a ${rail} payment of ${partner}, open for ${age}:`,
+    paid_out: 'Paid out per day',
+    nothing_paid_out: 'Nothing was paid out in fourteen days.',
+    ended: (completed: string, failed: string) => `${completed} completed, ${failed} failed in fourteen days`,
+    paid_out_label: (rail: string) => `Paid out per day over ${rail}, fourteen days`,
     rails: 'Rails',
     audit: 'Ledger proof',
     partners: (count: number) => n(count, { one: '# partner', other: '# partners' }),
+  },
+  /** Pages that operators see as the partner sees them. */
+  view: {
+    strip: 'as the partner sees it, read-only. Opening personal data is a line in the audit log.',
+    act_on_customer: 'Limits and bookings',
+    as_partner: 'As the partner sees it',
+    not_found: {
+      production: 'Production has no object with this id.',
+      sandbox: 'The sandbox has no object with this id.',
+    },
   },
   partners: {
     title: 'Partners',
@@ -178,6 +220,11 @@ export const operator = {
     done: 'Done.',
     line: (seq: string, place: string) => `Line ${seq} of the audit log, ${place}`,
     see: 'See the proposal',
+    next: 'Continue',
+    back: 'Back',
+    you_propose: (sentence: string) =>
+      `You propose: ${sentence} Another operator has to approve it. Once approved, it cannot be undone.`,
+    you_do: (sentence: string) => `You decide: ${sentence} It takes effect at once and cannot be undone.`,
   },
   desk: {
     title: 'Desk',
@@ -199,6 +246,13 @@ export const operator = {
     waits: 'Waiting for a second person',
     empty: 'No open payments.',
     empty_about: 'Payments without an outcome after a minute appear here.',
+    none_late: 'No payment waits for a person.',
+    under_way: (count: number, rails: string) =>
+      n(count, {
+        one: `# payment is on its way (${rails}), and its rail still answers in time. It appears here if it has no outcome after a minute.`,
+        other: `# payments are on their way (${rails}), and their rails still answer in time. They appear here if they have no outcome after a minute.`,
+      }),
+    choose: 'Choose a payment above to see its evidence and to settle it.',
     nothing_said: 'none',
     evidence: 'Evidence',
     asked: (times: number, next: string) =>
@@ -237,6 +291,14 @@ export const operator = {
     resolve_about: 'You propose, another operator approves. Only then does money move.',
     resolve_sandbox: 'In the sandbox this takes effect at once.',
     what: 'What happened',
+    what_missing: 'Choose what happened.',
+    resolve_title: { production: 'Is this what happened, in production?', sandbox: 'Is this what happened?' },
+    you_say: (values: Settlement) => `You say that ${settled(values)}.`,
+    it_says: (values: Settlement) => `${settled(values)}.`,
+    then_second: 'Another operator has to approve it. Once approved, it cannot be undone.',
+    then_final: 'It takes effect at once and cannot be undone.',
+    rehearse: 'Rehearse with a second person',
+    rehearse_hint: 'You propose and another operator approves, as in production.',
     paid: 'It was paid',
     paid_payout: 'Completed: the money in transit has left. The end-to-end id is required.',
     paid_transfer: 'Confirmed: the money in transit has left. Only a signed transfer can be confirmed.',
@@ -262,13 +324,24 @@ export const operator = {
     approve: 'Approve…',
     approve_title: { production: 'Approve this, in production?', sandbox: 'Approve this?' },
     approve_verb: 'Approve',
+    approve_words: (sentence: string, by: string) =>
+      `You approve: ${sentence} ${by} proposed it. It cannot be undone.`,
+    approved_words: (sentence: string) => `Approved: ${sentence}`,
     approving: 'Approving…',
     refuse: 'Reject…',
     refuse_title: 'Reject this proposal?',
     refuse_verb: 'Reject',
+    refuse_words: (sentence: string, by: string) =>
+      `You refuse: ${sentence} ${by} proposed it. Nothing moves, and the proposal is closed.`,
+    refused_words: (sentence: string) => `Refused, nothing moved: ${sentence}`,
     why: 'Reason',
-    withdraw: 'Withdraw',
+    withdraw: 'Withdraw…',
     withdrawing: 'Withdrawing…',
+    withdraw_title: 'Take your proposal back?',
+    withdraw_verb: 'Withdraw',
+    withdraw_words: (sentence: string) =>
+      `You take back: ${sentence} Nothing moves, and the proposal is closed.`,
+    withdrawn_words: (sentence: string) => `Withdrawn, nothing moved: ${sentence}`,
     you_are_second: (name: string) => `You are the second person: ${name}`,
     own: 'Your own proposal: another operator must approve it',
     may_not: 'Your role is read-only.',
@@ -283,6 +356,8 @@ export const operator = {
     close_label: 'What you found and did',
     close_verb: 'Close exception',
     closing: 'Closing…',
+    close_words: 'Closing moves no money. Your name and your words stay with the exception.',
+    closed_words: 'The exception is closed.',
     exceptions_empty: 'No open exceptions.',
     kinds: {
       contradiction: 'The rail reports an outcome that differs from the booked one.',
@@ -305,6 +380,7 @@ export const operator = {
     amount: 'Amount',
     id: 'Id',
     empty: 'No proposals yet.',
+    choose: 'Choose a proposal above to read it and to decide.',
     empty_about:
       'Credits, resolutions and fee payments in production, and changes to operators, appear here as proposals.',
     open: 'Open',
@@ -336,10 +412,10 @@ export const operator = {
       credit: ({ amount, who }) => `${who} gets ${amount}.`,
       debit: ({ amount, who }) => `${amount} is debited from ${who}.`,
       reverse_credit: ({ amount, who }) => `${amount} credited by mistake is debited from ${who}.`,
-      resolve_payout: ({ amount, who, paid }) =>
+      resolve_payout: ({ amount, who, paid, end_to_end_id }) =>
         paid
-          ? `The payout of ${who} becomes completed: ${amount} has left for good.`
-          : `The payout of ${who} becomes failed: ${amount} goes back to ${who}.`,
+          ? `The payout of ${who} is completed under the end-to-end id ${end_to_end_id}: ${amount} have left for good.`
+          : `The payout of ${who} has failed: ${amount} go back to ${who}.`,
       resolve_transfer: ({ amount, who, paid }) =>
         paid
           ? `The transfer of ${who} becomes confirmed: ${amount} has left for good.`
@@ -401,11 +477,26 @@ export const operator = {
     } as Record<string, string>,
     sum: 'Sum',
     owed_title: 'Owed against held',
-    owed_about: 'What customers and partners own, compared with what our books hold outside',
+    owed_about: 'What customers and partners own, beside what our books and the statements say is held',
     asset: 'Asset',
     owed: 'Owed',
     held: 'Held by our books',
     house: 'The operator’s own',
+    reported: 'Reported by the rails',
+    not_noted: 'no statement',
+    difference: 'Difference',
+    owed_more: (amount: string) =>
+      `${amount} more is owed than held. Conversions moved it to another asset, or it is missing: compare the position of the treasury, and fund it.`,
+    differs: (of: { amount: string; less: boolean; source: string; when: string; who: string }) =>
+      `The statement of ${of.when} (${of.source}, noted by ${of.who}) has ${of.amount} ${of.less ? 'less' : 'more'} than our books. Payments in transit explain it, or find the cause before the next proof.`,
+    note: 'Note a statement…',
+    note_title: 'What does the statement say?',
+    note_verb: 'Note it',
+    note_why: 'Moves no money. Your name stays with it in the audit log.',
+    noted: 'The statement is noted.',
+    as_of: 'At that time',
+    source: 'Which statement',
+    source_hint: 'The bank and the number of the statement, or the wallet and the block.',
     checks: 'Checks',
     checks_of: (good: number, all: number) => `${good} of ${all}`,
     more: (count: number) => n(count, { one: '# more', other: '# more' }),

@@ -47,6 +47,9 @@ export const overview = {
       }),
     audit: 'Audit log',
     operator: 'The operator',
+    operator_named: (email: string) => `The operator (${email})`,
+    dismiss: 'Dismiss',
+    dismissing: 'Dismissing…',
     somebody: 'a person',
   },
   balances: {

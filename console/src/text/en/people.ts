@@ -105,6 +105,9 @@ export const people = {
     ],
     disabling: 'Turning off…',
     enrol_title: 'Set up a second factor',
+    enrol_first: (name: string) =>
+      `Welcome, ${name}. Operators sign in with a second factor. Set it up now; you need it at every sign-in.`,
+    enrol_leave: 'Sign out',
     enrol_scan: 'Scan this QR code with an authenticator app, or type the key.',
     enrol_qr: 'The key as a QR code',
     enrol_key: 'Key',

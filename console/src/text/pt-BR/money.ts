@@ -266,6 +266,12 @@ export const money: typeof En = {
     exists: 'Já existe um cliente com este valor.',
     open_existing: 'Abrir',
   },
+  deposited: {
+    one: 'Depósito',
+    to_name: (name) => `para ${name}`,
+    from: 'Origem',
+    rail: { sandbox: 'Dinheiro de teste', operator: 'Crédito do operador' },
+  },
   deposit: {
     button: 'Depositar dinheiro de teste',
     title: 'Depositar dinheiro de teste',

@@ -27,6 +27,7 @@ export const object: typeof En = {
     in_transit: 'em trânsito',
     external: 'externo',
   },
+  partner_fees: 'tarifas do parceiro',
   outside: 'externo',
   house: 'o operador',
   you: 'você',

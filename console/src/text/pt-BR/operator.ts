@@ -3,6 +3,16 @@ import { plural } from '../plural.ts'
 
 const n = plural('pt-BR')
 
+type Settlement = Parameters<typeof En.desk.you_say>[0]
+
+const settled = ({ amount, to, customer, kind, paid, end_to_end_id }: Settlement) => {
+  if (!paid)
+    return `${amount} para ${to} não foi pago e não pode mais ser: ${customer} recebe ${amount} de volta`
+  return kind === 'payout'
+    ? `${amount} para ${to} foi pago pelo banco com o end-to-end id ${end_to_end_id}`
+    : `${amount} para ${to} foi confirmado pela rede`
+}
+
 export const operator: typeof En = {
   overview: {
     title: 'Operador',
@@ -31,9 +41,30 @@ export const operator: typeof En = {
     not_two:
       'Menos de dois operadores podem aprovar propostas. Até haver dois, ninguém move dinheiro de produção manualmente.',
     look: 'Ver',
+    held: 'Devido e em custódia',
+    proved: 'Pela prova de',
+    not_proved: 'O razão ainda não foi provado, por isso não há somas.',
+    in_transit: 'Em trânsito agora',
+    nothing_in_transit: 'Nenhum pagamento Pix e nenhuma transferência em aberto.',
+    open: 'Em aberto',
+    oldest: (rail, partner, age) =>
+      `O mais antigo é um pagamento ${rail} de ${partner}, em aberto há ${age}:`,
+    paid_out: 'Pago por dia',
+    nothing_paid_out: 'Nada foi pago em catorze dias.',
+    ended: (completed, failed) => `${completed} concluídos, ${failed} falharam em catorze dias`,
+    paid_out_label: (rail) => `Pago por dia via ${rail}, catorze dias`,
     rails: 'Trilhos',
     audit: 'Prova do razão',
     partners: (count) => n(count, { one: '# parceiro', other: '# parceiros' }),
+  },
+  view: {
+    strip: 'como o parceiro vê, somente leitura. Abrir dados pessoais gera uma linha na trilha de auditoria.',
+    act_on_customer: 'Limites e lançamentos',
+    as_partner: 'Como o parceiro vê',
+    not_found: {
+      production: 'Nenhum objeto com este id em produção.',
+      sandbox: 'Nenhum objeto com este id no sandbox.',
+    },
   },
   partners: {
     title: 'Parceiros',
@@ -166,6 +197,11 @@ export const operator: typeof En = {
     done: 'Feito.',
     line: (seq, place) => `Linha ${seq} do registro de auditoria, ${place}`,
     see: 'Ver a proposta',
+    next: 'Continuar',
+    back: 'Voltar',
+    you_propose: (sentence) =>
+      `Você propõe: ${sentence} Outro operador precisa aprovar. Depois de aprovado, não dá para desfazer.`,
+    you_do: (sentence) => `Você decide: ${sentence} Vale na hora e não dá para desfazer.`,
   },
   desk: {
     title: 'Mesa de pendências',
@@ -187,6 +223,13 @@ export const operator: typeof En = {
     waits: 'Aguardando uma segunda pessoa',
     empty: 'Nenhum pagamento em aberto.',
     empty_about: 'Pagamentos sem resultado depois de um minuto aparecem aqui.',
+    none_late: 'Nenhum pagamento espera por uma pessoa.',
+    under_way: (count, rails) =>
+      n(count, {
+        one: `# pagamento está a caminho (${rails}), e o trilho ainda responde no prazo. Ele aparece aqui se ficar sem resultado depois de um minuto.`,
+        other: `# pagamentos estão a caminho (${rails}), e os trilhos ainda respondem no prazo. Eles aparecem aqui se ficarem sem resultado depois de um minuto.`,
+      }),
+    choose: 'Escolha um pagamento acima para ver a comprovação e resolvê-lo.',
     nothing_said: 'nenhuma',
     evidence: 'Comprovação',
     asked: (times, next) =>
@@ -225,6 +268,14 @@ export const operator: typeof En = {
     resolve_about: 'Você propõe, outro operador aprova. Só então o dinheiro se move.',
     resolve_sandbox: 'No sandbox tem efeito na hora.',
     what: 'O que houve',
+    what_missing: 'Escolha o que houve.',
+    resolve_title: { production: 'Foi isso que houve, em produção?', sandbox: 'Foi isso que houve?' },
+    you_say: (values) => `Você afirma que ${settled(values)}.`,
+    it_says: (values) => `${settled(values)}.`,
+    then_second: 'Outro operador precisa aprovar. Depois de aprovado, não dá para desfazer.',
+    then_final: 'Vale na hora e não dá para desfazer.',
+    rehearse: 'Ensaiar com uma segunda pessoa',
+    rehearse_hint: 'Você propõe e outro operador aprova, como em produção.',
     paid: 'Foi pago',
     paid_payout: 'Concluído: o dinheiro em trânsito saiu. O id end-to-end é obrigatório.',
     paid_transfer:
@@ -251,13 +302,22 @@ export const operator: typeof En = {
     approve: 'Aprovar…',
     approve_title: { production: 'Aprovar isto, em produção?', sandbox: 'Aprovar isto?' },
     approve_verb: 'Aprovar',
+    approve_words: (sentence, by) => `Você aprova: ${sentence} Proposta de ${by}. Não dá para desfazer.`,
+    approved_words: (sentence) => `Aprovada: ${sentence}`,
     approving: 'Aprovando…',
     refuse: 'Recusar…',
     refuse_title: 'Recusar esta proposta?',
     refuse_verb: 'Recusar',
+    refuse_words: (sentence, by) =>
+      `Você recusa: ${sentence} Proposta de ${by}. Nada se move, e a proposta é encerrada.`,
+    refused_words: (sentence) => `Recusada, nada se moveu: ${sentence}`,
     why: 'Motivo',
-    withdraw: 'Cancelar proposta',
-    withdrawing: 'Cancelando…',
+    withdraw: 'Retirar…',
+    withdrawing: 'Retirando…',
+    withdraw_title: 'Retirar sua proposta?',
+    withdraw_verb: 'Retirar',
+    withdraw_words: (sentence) => `Você retira: ${sentence} Nada se move, e a proposta é encerrada.`,
+    withdrawn_words: (sentence) => `Retirada, nada se moveu: ${sentence}`,
     you_are_second: (name) => `A segunda pessoa é você: ${name}`,
     own: 'Sua própria proposta: outro operador precisa aprovar',
     may_not: 'Seu papel é só de leitura.',
@@ -272,6 +332,8 @@ export const operator: typeof En = {
     close_label: 'O que você encontrou e fez',
     close_verb: 'Encerrar exceção',
     closing: 'Encerrando…',
+    close_words: 'Encerrar não move dinheiro. Seu nome e o que você escreveu ficam com a exceção.',
+    closed_words: 'A exceção foi encerrada.',
     exceptions_empty: 'Nenhuma exceção aberta.',
     kinds: {
       contradiction: 'O trilho informa um resultado diferente do lançado.',
@@ -294,6 +356,7 @@ export const operator: typeof En = {
     amount: 'Valor',
     id: 'Id',
     empty: 'Nenhuma proposta ainda.',
+    choose: 'Escolha uma proposta acima para ler e decidir.',
     empty_about:
       'Créditos, resoluções e pagamentos de tarifas em produção, e mudanças de operadores, aparecem aqui como propostas.',
     open: 'Abertas',
@@ -325,9 +388,9 @@ export const operator: typeof En = {
       credit: ({ amount, who }) => `${who} recebe ${amount}.`,
       debit: ({ amount, who }) => `${amount} são debitados de ${who}.`,
       reverse_credit: ({ amount, who }) => `${amount} creditados por engano são debitados de ${who}.`,
-      resolve_payout: ({ amount, who, paid }) =>
+      resolve_payout: ({ amount, who, paid, end_to_end_id }) =>
         paid
-          ? `O pagamento Pix de ${who} fica concluído: ${amount} saíram de vez.`
+          ? `O pagamento Pix de ${who} fica concluído com o end-to-end id ${end_to_end_id}: ${amount} saíram de vez.`
           : `O pagamento Pix de ${who} fica como falhou: ${amount} voltam para ${who}.`,
       resolve_transfer: ({ amount, who, paid }) =>
         paid
@@ -389,11 +452,27 @@ export const operator: typeof En = {
     },
     sum: 'Soma',
     owed_title: 'Devido e em custódia',
-    owed_about: 'O que pertence a clientes e parceiros, comparado ao que nossos livros têm fora',
+    owed_about:
+      'O que é de clientes e parceiros, ao lado do que nossos livros e os extratos dizem estar em custódia',
     asset: 'Ativo',
     owed: 'Devido',
     held: 'Nos nossos livros',
     house: 'Do próprio operador',
+    reported: 'Informado pelos trilhos',
+    not_noted: 'sem extrato',
+    difference: 'Diferença',
+    owed_more: (amount) =>
+      `${amount} a mais devidos do que em custódia. Conversões passaram o valor para outro ativo, ou ele falta: compare com a posição da tesouraria e faça o aporte.`,
+    differs: (of) =>
+      `O extrato de ${of.when} (${of.source}, anotado por ${of.who}) tem ${of.amount} a ${of.less ? 'menos' : 'mais'} do que nossos livros. Pagamentos em trânsito explicam, ou encontre a causa antes da próxima prova.`,
+    note: 'Anotar um extrato…',
+    note_title: 'O que diz o extrato?',
+    note_verb: 'Anotar',
+    note_why: 'Não move dinheiro. Seu nome fica com ele na trilha de auditoria.',
+    noted: 'O extrato foi anotado.',
+    as_of: 'Nesse momento',
+    source: 'Qual extrato',
+    source_hint: 'O banco e o número do extrato, ou a carteira e o bloco.',
     checks: 'Verificações',
     checks_of: (good, all) => `${good} de ${all}`,
     more: (count) => n(count, { one: 'mais #', other: 'mais #' }),

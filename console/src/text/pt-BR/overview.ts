@@ -47,6 +47,9 @@ export const overview: typeof En = {
       }),
     audit: 'Registro de auditoria',
     operator: 'O operador',
+    operator_named: (email) => `O operador (${email})`,
+    dismiss: 'Dispensar',
+    dismissing: 'Dispensando…',
     somebody: 'uma pessoa',
   },
   balances: {

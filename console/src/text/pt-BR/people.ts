@@ -107,6 +107,9 @@ export const people: typeof En = {
     ],
     disabling: 'Desativando…',
     enrol_title: 'Configurar um segundo fator',
+    enrol_first: (name) =>
+      `Boas-vindas, ${name}. Operadores entram com um segundo fator. Configure agora; ele é pedido a cada entrada.`,
+    enrol_leave: 'Sair',
     enrol_scan: 'Leia este código QR com um aplicativo autenticador, ou digite a chave.',
     enrol_qr: 'A chave em código QR',
     enrol_key: 'Chave',

@@ -118,10 +118,17 @@ test('an operator finds the objects of every partner by id', async () => {
   const { api, partner_id } = await openPartner()
   const { customer, payout } = await payoutOf(api)
   const reader = await signedIn(service, { role: 'reader', factor: true })
-  for (const q of [customer.id, payout.id, partner_id])
-    expect((await reader.get(`/operator/sandbox/search?q=${q}`)).json.data).toMatchObject([
-      { id: q, path: `/operator/sandbox/partners/${partner_id}` },
-    ])
+  const place = `/operator/sandbox/partners/${partner_id}`
+  const found = async (q: string) => (await reader.get(`/operator/sandbox/search?q=${q}`)).json.data
+  expect(await found(partner_id)).toMatchObject([{ id: partner_id, path: place }])
+  expect(await found(customer.id)).toMatchObject([
+    { id: customer.id, path: `${place}/customers/${customer.id}` },
+  ])
+  const page = { kind: 'payout', id: payout.id, path: `${place}/payouts/${payout.id}` }
+  expect(await found(payout.id)).toMatchObject([page])
+  // By the name that the Pix network gave the payment, and without the name of anybody.
+  expect(await found(payout.end_to_end_id)).toMatchObject([page])
+  expect(JSON.stringify(await found(payout.id))).not.toContain(customer.name)
   expect((await reader.get(`/operator/production/search?q=${payout.id}`)).json.data).toEqual([])
 })
 

@@ -3,8 +3,8 @@ import { proposalById } from '../../../control/operator/store.ts'
 import { type IdKind, isId } from '../../../core/ids.ts'
 import type { Db } from '../../../db/pool.ts'
 import { depositById } from '../../../money/deposits/store.ts'
-import { transferById } from '../../../money/onchain/store.ts'
-import { payoutById } from '../../../money/pix/store.ts'
+import { transferById, transfersByHash } from '../../../money/onchain/store.ts'
+import { payoutByEndToEndId, payoutById } from '../../../money/pix/store.ts'
 import { quoteById, tradeById } from '../../../money/quotes/store.ts'
 import { customerById } from '../../../parties/customers/store.ts'
 import { listKeys } from '../../../parties/keys/store.ts'
@@ -33,9 +33,25 @@ const owners = {
 
 type OwnedKind = keyof typeof owners
 
+/** The page of each kind of object, below the address of its partner. Keys are listed on the partner's own page. */
+const pages: Readonly<Record<OwnedKind, string | undefined>> = {
+  partner: undefined,
+  key: undefined,
+  customer: 'customers',
+  deposit: 'deposits',
+  payout: 'payouts',
+  transfer: 'transfers',
+  quote: 'quotes',
+  trade: 'trades',
+  event: 'developers/events',
+  webhook_endpoint: 'developers/webhooks',
+  request: 'developers/requests',
+}
+
 /**
- * Operators search by whole ids, from a partner's message or from a rail. The result leads to the partner of the
- * object.
+ * Operators search by whole ids, from a partner's message or from a rail: ids of this service, end-to-end ids and transaction
+ * hashes. The result names the partner and leads to the object; it shows no personal data, so a search needs no line in the
+ * act log.
  */
 export async function searchAll(office: Office, world: World, q: string): Promise<SearchResult[]> {
   const id = q.trim()
@@ -47,11 +63,32 @@ export async function searchAll(office: Office, world: World, q: string): Promis
     return [{ kind: 'exception', id, title: found.kind, detail: found.object_id, path: `${place}/desk` }]
   }
   const kind = (Object.keys(owners) as OwnedKind[]).find((each) => isId(each, id))
-  const partner_id = kind && (await owners[kind](world.reads, id))
+  if (!kind) return findByRail(world, id)
+  const found = await findObject(world, kind, id)
+  return found ? [found] : []
+}
+
+async function findObject(world: World, kind: OwnedKind, id: string): Promise<SearchResult | undefined> {
+  const partner_id = await owners[kind](world.reads, id)
   const partner = partner_id === undefined ? undefined : await partnerById(world.reads, partner_id)
-  if (!kind || !partner) return []
+  if (!partner) return undefined
   const detail = kind === 'partner' ? partner.tier : partner.id
-  return [{ kind, id, title: partner.name, detail, path: `${place}/partners/${partner.id}` }]
+  const below = pages[kind] === undefined ? '' : `/${pages[kind]}/${id}`
+  const path = `/operator/${world.environment}/partners/${partner.id}${below}`
+  return { kind, id, title: partner.name, detail, path }
+}
+
+/** By the names that rails give: the end-to-end id of a payout, the hash of a transfer. */
+async function findByRail(world: World, name: string): Promise<SearchResult[]> {
+  const [payout, transfers] = await Promise.all([
+    payoutByEndToEndId(world.reads, name),
+    transfersByHash(world.reads, name.toLowerCase()),
+  ])
+  const found = await Promise.all([
+    payout === undefined ? undefined : findObject(world, 'payout', payout),
+    ...transfers.map((id) => findObject(world, 'transfer', id)),
+  ])
+  return found.filter((one) => one !== undefined)
 }
 
 /** Proposals about money are in their world, those about people in `shared`. */

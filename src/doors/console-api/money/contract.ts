@@ -351,6 +351,25 @@ export const depositInConsole = consoleEndpoint({
   errors: ['invalid_amount', 'customer_blocked', 'customer_not_found', 'amount_too_large', 'already_done'],
 })
 
+export const getDepositInConsole = consoleEndpoint({
+  name: 'console.deposits.get',
+  route: 'GET /console/api/{environment}/deposits/{deposit_id}',
+  summary: 'A deposit, its movement and its events',
+  permit: 'read',
+  params: T.Object({ environment, deposit_id: Id('deposit') }),
+  reply: {
+    status: 200,
+    schema: T.Object({
+      deposit: DepositObject,
+      rail: T.Enum(['sandbox', 'operator'], { description: 'Test money, or a credit of the operator' }),
+      customer: customers.CustomerObject,
+      movements: T.Array(MovementObject),
+      events: T.Array(PublishedEvent),
+    }),
+  },
+  errors: ['deposit_not_found'],
+})
+
 const statementFilters = { ...timeQuery, asset: T.Optional(AssetName) }
 
 const StatementRow = T.Object({
@@ -406,6 +425,7 @@ export const moneyEndpoints: readonly ConsoleEndpoint[] = [
   getCustomerInConsole,
   updateCustomerInConsole,
   depositInConsole,
+  getDepositInConsole,
   getStatementInConsole,
   exportStatement,
 ]

@@ -6,6 +6,7 @@ import { partnersEndpoints } from './partners-contract.ts'
 import { peopleOfOperatorEndpoints } from './people-contract.ts'
 import { proofEndpoints } from './proof-contract.ts'
 import { proposalsEndpoints } from './proposals-contract.ts'
+import { viewEndpoints } from './view-contract.ts'
 
 export const operatorEndpoints: readonly ConsoleEndpoint[] = [
   ...houseEndpoints,
@@ -15,4 +16,5 @@ export const operatorEndpoints: readonly ConsoleEndpoint[] = [
   ...proofEndpoints,
   ...actsEndpoints,
   ...peopleOfOperatorEndpoints,
+  ...viewEndpoints,
 ]

@@ -23,6 +23,7 @@ const OpenItem = T.Object({
   rail: T.String({ description: 'pix, or the network' }),
   partner: T.Object({ id: Id('partner'), name: T.String() }),
   customer: T.Object({ id: Id('customer'), name: T.String() }),
+  to: T.String({ description: 'To whom, with a masked document, or the address' }),
   asset: AssetName,
   in_transit: Sum,
   status: T.String(),
@@ -83,7 +84,13 @@ export const listDesk = consoleEndpoint({
   params: T.Object(inWorld),
   reply: {
     status: 200,
-    schema: T.Object({ open: T.Array(OpenItem), resolved: T.Array(ResolvedItem) }),
+    schema: T.Object({
+      open: T.Array(OpenItem),
+      resolved: T.Array(ResolvedItem),
+      under_way: T.Array(T.Object({ rail: T.String(), count: T.Integer() }), {
+        description: 'All open payouts and transfers per rail, also those that are not late',
+      }),
+    }),
   },
 })
 
@@ -97,7 +104,6 @@ export const getDeskItem = consoleEndpoint({
     status: 200,
     schema: T.Object({
       item: OpenItem,
-      to: T.String({ description: 'To whom, masked, or the address' }),
       send_id: Maybe(T.String()),
       end_to_end_id: Maybe(T.String()),
       tx_hash: Maybe(T.String()),
@@ -125,6 +131,9 @@ export const resolveByHand = consoleEndpoint({
       }),
     ),
     evidence: Text(1000, 'How it is known'),
+    rehearsed: T.Optional(
+      T.Boolean({ description: 'In the sandbox: propose it to another operator, as in production' }),
+    ),
     despite_acceptance: T.Optional(
       T.Boolean({
         description:

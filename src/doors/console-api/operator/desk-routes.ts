@@ -1,8 +1,9 @@
 import { act } from '../../../control/operator/act.ts'
+import type { Looks } from '../../../control/operator/looks.ts'
 import { openResolutions, type Proposal } from '../../../control/operator/store.ts'
 import { maskDocument } from '../../../core/document.ts'
 import { refuse } from '../../../core/errors.ts'
-import { overdue } from '../../../db/due.ts'
+import { countOpen, overdue } from '../../../db/due.ts'
 import type { Db } from '../../../db/pool.ts'
 import { patience_ms } from '../../../money/onchain/pace.ts'
 import { type Transfer, transferById } from '../../../money/onchain/store.ts'
@@ -31,9 +32,10 @@ import { factsOf, renderActed } from './shared-schemas.ts'
 const DESK_AFTER_MS = 60_000
 const RESOLVED = 50
 
-export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
+export const deskRoutes = ({ office }: ConsoleParts, looks: Looks): ConsoleHandler[] => [
   answer(listDesk, async ({ world, actor }) => ({
     open: await openItems(world, actor.email),
+    under_way: await underWay(world),
     resolved: (await newestResolutions(world.reads, RESOLVED)).map(
       ({ resource_id, resolved_at, ...one }) => ({
         id: resource_id,
@@ -51,6 +53,8 @@ export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
       stepsAbout(world.reads, found),
       exceptionsAbout(world.reads, params.id),
     ])
+    const { id: object_id, partner_id } = found
+    await looks.note(world, actor, { object_id, partner_id, what: kindOf(object_id) })
     return {
       item: await itemOf(world, found, { proposal, email: actor.email }),
       ...detailsOf(found),
@@ -62,7 +66,7 @@ export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(resolveByHand, async ({ actor, world, params, body }) => {
     const found = await orderOf(world, params.id)
     const { environment } = world
-    const { paid, end_to_end_id, evidence, despite_acceptance = false } = body
+    const { paid, end_to_end_id, evidence, despite_acceptance = false, rehearsed = false } = body
     if ('send_id' in found) {
       if (paid && end_to_end_id === undefined)
         refuse('invalid_request', {
@@ -76,10 +80,14 @@ export const deskRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
         ...(paid ? { end_to_end_id: end_to_end_id! } : {}),
         ...(despite_acceptance ? { despite_acceptance } : {}),
       } as const
-      return renderActed(await act(office, actor, { name: 'resolve_payout', environment, details }))
+      return renderActed(
+        await act(office, actor, { name: 'resolve_payout', environment, rehearsed, details }),
+      )
     }
     const details = { transfer_id: found.id, outcome: paid ? 'confirmed' : 'failed', evidence } as const
-    return renderActed(await act(office, actor, { name: 'resolve_transfer', environment, details }))
+    return renderActed(
+      await act(office, actor, { name: 'resolve_transfer', environment, rehearsed, details }),
+    )
   }),
 
   answer(listExceptionsForOperator, async ({ world, query }) => {
@@ -111,6 +119,17 @@ async function overdueOrders(world: World): Promise<Order[]> {
     ({ network, created_at }) => now - created_at.getTime() > after_ms + patience_ms[network],
   )
   return [...payouts, ...late].sort((a, b) => a.created_at.getTime() - b.created_at.getTime())
+}
+
+/** How many payouts and transfers are open on each rail, late or not. */
+async function underWay({ reads }: World): Promise<{ rail: string; count: number }[]> {
+  const counts = await Promise.all([
+    countOpen(reads, 'payouts', `'${RAIL}'`),
+    countOpen(reads, 'transfers', 'network'),
+  ])
+  const rails = new Map<string, number>()
+  for (const { rail, count } of counts.flat()) rails.set(rail, (rails.get(rail) ?? 0) + count)
+  return [...rails].map(([rail, count]) => ({ rail, count }))
 }
 
 export async function openItems(world: World, email: string) {
@@ -149,6 +168,7 @@ async function itemOf(
     rail,
     partner: { id: partner.id, name: partner.name },
     customer: { id: order.customer_id, name: customer?.name ?? order.customer_id },
+    to: recipientOf(order),
     asset,
     in_transit: (amount + order.fee).toString(),
     status: order.status,
@@ -189,17 +209,17 @@ function renderWaiting({ id, details, proposed_by, proposed_at }: Proposal, emai
   }
 }
 
+const recipientOf = (order: Order): string =>
+  'send_id' in order
+    ? `${order.counterparty.name}, ${maskDocument(order.counterparty.document)}`
+    : order.destination_address
+
 function detailsOf(order: Order) {
   if ('send_id' in order) {
-    const { counterparty, send_id, end_to_end_id } = order
-    return {
-      to: `${counterparty.name}, ${maskDocument(counterparty.document)}`,
-      send_id,
-      end_to_end_id,
-      tx_hash: null,
-    }
+    const { send_id, end_to_end_id } = order
+    return { send_id, end_to_end_id, tx_hash: null }
   }
-  return { to: order.destination_address, send_id: null, end_to_end_id: null, tx_hash: order.tx_hash }
+  return { send_id: null, end_to_end_id: null, tx_hash: order.tx_hash }
 }
 
 const renderStep = ({ kind, by, said, at, last_at, times }: RailStep) => ({

@@ -1,7 +1,7 @@
 import { Type as T } from 'typebox'
 import { AssetName, Fields, Id, Timestamp } from '../../../http/schema.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
-import { ActedObject, AmountOf, inWorld, Maybe, Sum } from './shared-schemas.ts'
+import { ActedObject, AmountOf, HoldingObject, inWorld, Maybe, Sum } from './shared-schemas.ts'
 
 /** Endpoints about the service itself, not about one partner: the overview for operators, the treasury, and the rails. */
 const base = '/console/api/operator/{environment}' as const
@@ -14,6 +14,7 @@ const RailState = T.Object({
   pending: T.Integer(),
   processing: T.Integer(),
   oldest_seconds: T.Number(),
+  oldest_id: Maybe(T.String({ description: 'The payout or transfer that is open for the longest time' })),
   exceptions: T.Integer(),
 })
 
@@ -51,6 +52,35 @@ export const getOperatorOverview = consoleEndpoint({
         age_seconds: Maybe(T.Number()),
         findings: T.Integer(),
         stage: Maybe(T.String()),
+      }),
+      money: T.Object({
+        proved_at: Maybe(Timestamp),
+        found: T.Integer({ description: 'Errors that the latest proof found' }),
+        holdings: T.Array(HoldingObject, { description: 'By the sums of the latest proof; none before it' }),
+        in_transit: T.Array(
+          T.Object({ rail: T.String(), asset: AssetName, count: T.Integer(), amount: Sum }),
+          { description: 'Open payouts and transfers, now' },
+        ),
+        /** The payout or transfer that is open for the longest time. */
+        oldest: Maybe(
+          T.Object({
+            id: T.String(),
+            rail: T.String(),
+            partner: T.Object({ id: Id('partner'), name: T.String() }),
+            created_at: Timestamp,
+          }),
+        ),
+        paid_out: T.Array(
+          T.Object({
+            day: T.String({ description: 'As in Brazil' }),
+            rail: T.String(),
+            asset: AssetName,
+            amount: Sum,
+            completed: T.Integer(),
+            failed: T.Integer(),
+          }),
+          { description: 'Payouts and transfers that ended in the last fourteen days, of all partners' },
+        ),
       }),
       rails: T.Array(RailState),
       operators: T.Object({ all: T.Integer(), deciding: T.Integer() }),

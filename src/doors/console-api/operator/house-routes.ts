@@ -1,3 +1,4 @@
+import { latestProofs } from '../../../control/audit/proofs.ts'
 import { auditState } from '../../../control/audit/state.ts'
 import { act } from '../../../control/operator/act.ts'
 import { countOperators } from '../../../control/operator/people.ts'
@@ -5,13 +6,16 @@ import { valuedPositions } from '../../../control/operator/treasury.ts'
 import { Refusal } from '../../../core/errors.ts'
 import type { Asset } from '../../../core/money.ts'
 import { formatPrice } from '../../../core/price.ts'
-import { countOpen } from '../../../db/due.ts'
+import { countOpen, type OldestOpen, oldestOpen, sumOpen } from '../../../db/due.ts'
+import type { Db } from '../../../db/pool.ts'
+import { daysOfPartners } from '../../../money/daily/store.ts'
 import { networkNames } from '../../../money/onchain/address.ts'
 import { networkCharges } from '../../../money/onchain/store.ts'
 import { RAIL } from '../../../money/pix/settle.ts'
 import { allAccruedFees, newestFeePayouts, oldestUnfolded } from '../../../money/treasury/store.ts'
 import { mailState } from '../../../notifications/mail-store.ts'
 import { listPartners } from '../../../parties/partners/partners.ts'
+import type { Partner } from '../../../parties/partners/store.ts'
 import { countOpenExceptions, type OpenExceptions } from '../../../records/exceptions/store.ts'
 import { queueState } from '../../../webhooks/queue.ts'
 import type { World } from '../../../world.ts'
@@ -20,7 +24,7 @@ import type { ConsoleParts } from '../parts.ts'
 import { openItems } from './desk-routes.ts'
 import { getOperatorOverview, getRails, getTreasury, limitTreasury } from './house-contract.ts'
 import { proposalsIn } from './proposals-routes.ts'
-import { renderActed } from './shared-schemas.ts'
+import { renderActed, renderHoldings } from './shared-schemas.ts'
 
 const FEE_PAYOUTS = 20
 
@@ -45,6 +49,7 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       proposals: { open: open.length, for_me: open.filter(({ mine }) => !mine).length },
       exceptions,
       audit,
+      money: await moneyOf(world, partners),
       rails: await railsOf(world, exceptions),
       operators: { all: operators.all, deciding: operators.deciding },
       partners: partners.length,
@@ -104,6 +109,56 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   }),
 ]
 
+const SHOWN_DAYS = 14
+const A_DAY_MS = 24 * 3_600_000
+const rails = [RAIL, ...networkNames]
+
+/** Where the money is: stored sums of the latest proof and of the days, and the queues of what is open. */
+async function moneyOf({ reads, clock }: World, partners: readonly Partner[]) {
+  const day = new Date(clock.now() - SHOWN_DAYS * A_DAY_MS).toISOString().slice(0, 10)
+  const partner_ids = partners.map(({ id }) => id)
+  const [[proof], payouts, transfers, oldest, days] = await Promise.all([
+    latestProofs(reads, 1),
+    sumOpen(reads, 'payouts', { rail: `'${RAIL}'`, asset: `'BRL'`, amount: 'amount + fee' }),
+    sumOpen(reads, 'transfers', { rail: 'network', asset: 'asset', amount: 'amount_net + fee' }),
+    oldestOf(reads, partners),
+    daysOfPartners(reads, { partner_ids, day, kinds: rails }),
+  ])
+  return {
+    proved_at: proof?.finished_at.toISOString() ?? null,
+    found: proof?.found ?? 0,
+    holdings: proof ? await renderHoldings(reads, proof) : [],
+    in_transit: [...payouts, ...transfers].map(({ rail, asset, count, amount }) => ({
+      rail,
+      asset: asset as Asset,
+      count,
+      amount: amount.toString(),
+    })),
+    oldest,
+    paid_out: days.map(({ day, kind: rail, asset, completed_sum, completed, failed }) => ({
+      day,
+      rail,
+      asset: asset as Asset,
+      amount: completed_sum.toString(),
+      completed: Number(completed),
+      failed: Number(failed),
+    })),
+  }
+}
+
+const oldestOfRails = async (db: Db): Promise<OldestOpen[]> =>
+  (await Promise.all([oldestOpen(db, 'payouts', `'${RAIL}'`), oldestOpen(db, 'transfers', 'network')])).flat()
+
+async function oldestOf(db: Db, partners: readonly Partner[]) {
+  const [found] = (await oldestOfRails(db)).toSorted(
+    (a, b) => a.created_at.getTime() - b.created_at.getTime(),
+  )
+  if (!found) return null
+  const { id, rail, partner_id, created_at } = found
+  const name = partners.find((partner) => partner.id === partner_id)?.name ?? partner_id
+  return { id, rail, partner: { id: partner_id, name }, created_at: created_at.toISOString() }
+}
+
 async function auditOf(world: World) {
   const { last_finished_at, ...state } = await auditState(world)
   return { last_finished_at: last_finished_at?.toISOString() ?? null, ...state }
@@ -111,13 +166,14 @@ async function auditOf(world: World) {
 
 /** Each rail with its open orders, and whether it accepts new ones. */
 async function railsOf(world: World, exceptions: readonly OpenExceptions[]) {
-  const [payouts, transfers] = await Promise.all([
+  const [payouts, transfers, oldest] = await Promise.all([
     countOpen(world.reads, 'payouts', `'${RAIL}'`),
     countOpen(world.reads, 'transfers', 'network'),
+    oldestOfRails(world.reads),
   ])
   const open = [...payouts, ...transfers]
   return Promise.all(
-    [RAIL, ...networkNames].map(async (rail) => {
+    rails.map(async (rail) => {
       const own = open.filter((one) => one.rail === rail)
       const countOf = (status: string) => own.find((one) => one.status === status)?.count ?? 0
       const message = await refusalOf(() => (rail === RAIL ? world.pix.ready() : world.chain.feeInputs(rail)))
@@ -129,6 +185,7 @@ async function railsOf(world: World, exceptions: readonly OpenExceptions[]) {
         pending: countOf('pending'),
         processing: countOf('processing'),
         oldest_seconds: Math.max(0, ...own.map(({ oldest_seconds }) => oldest_seconds)),
+        oldest_id: oldest.find((one) => one.rail === rail)?.id ?? null,
         exceptions: exceptions.filter((one) => one.rail === rail).reduce((sum, { count }) => sum + count, 0),
       }
     }),

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { act } from '../../../control/operator/act.ts'
+import type { Looks } from '../../../control/operator/looks.ts'
 import { refuse } from '../../../core/errors.ts'
 import type { Asset } from '../../../core/money.ts'
 import { filterOf, listOf, pageOf } from '../../../http/page.ts'
@@ -48,9 +49,9 @@ import { renderActed } from './shared-schemas.ts'
 
 const TWO_DAYS_MS = 2 * 24 * 3_600_000
 
-export const partnersRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
+export const partnersRoutes = (parts: ConsoleParts, looks: Looks): ConsoleHandler[] => [
   ...termsRoutes(parts),
-  ...customersRoutes(parts),
+  ...customersRoutes(parts, looks),
   ...moneyRoutes(parts),
 ]
 
@@ -117,8 +118,8 @@ const termsRoutes = ({ office, public_url }: ConsoleParts): ConsoleHandler[] => 
   }),
 ]
 
-const customersRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
-  answer(listCustomersForOperator, async ({ world, params, query }) => {
+const customersRoutes = ({ office }: ConsoleParts, looks: Looks): ConsoleHandler[] => [
+  answer(listCustomersForOperator, async ({ world, actor, params, query }) => {
     const { partner_id } = params
     const { limit = '50', status } = query
     const list = listOf(listCustomersForOperator, {
@@ -131,10 +132,12 @@ const customersRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
       { ...world, db: world.reads },
       { partner_id, ...filterOf(list, 'cus'), filters: { status } },
     )
+    if (found.rows.length > 0)
+      await looks.note(world, actor, { object_id: partner_id, partner_id, what: 'customers' })
     return pageOf(list, found, renderCustomer)
   }),
 
-  answer(getCustomerForOperator, async ({ world, params }) => {
+  answer(getCustomerForOperator, async ({ world, actor, params }) => {
     const customer = await customerOf(world, params.customer_id)
     const { id, partner_id } = customer
     const [partner, balances, own, usage] = await Promise.all([
@@ -143,6 +146,7 @@ const customersRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
       moneyLimitsOf(world.db, id),
       moneyLimitUsageOf(world.db, id),
     ])
+    await looks.note(world, actor, { object_id: id, partner_id, what: 'customer' })
     const used = (name: 'payout_day' | 'payout_night' | 'transfer_day_usdt' | 'transfer_day_btc') =>
       usage?.[`${name}_used`]?.toString() ?? null
     return {

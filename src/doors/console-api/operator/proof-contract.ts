@@ -1,7 +1,7 @@
 import { Type as T } from 'typebox'
-import { Timestamp } from '../../../http/schema.ts'
+import { AssetName, Fields, Text, Timestamp, TimeText, Units } from '../../../http/schema.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
-import { inWorld, Maybe, Sum } from './shared-schemas.ts'
+import { ActedObject, HoldingObject, inWorld, Maybe, Sum } from './shared-schemas.ts'
 
 const base = '/console/api/operator/{environment}' as const
 
@@ -39,6 +39,7 @@ const Running = T.Object({
 
 const ProofState = T.Object({
   latest: Maybe(ProofObject),
+  holdings: T.Array(HoldingObject, { description: 'By the sums of the latest proof; none before it' }),
   earlier: T.Array(
     T.Object({ by: T.String(), finished_at: Timestamp, found: T.Integer(), entries: T.String() }),
   ),
@@ -71,4 +72,19 @@ export const startProof = consoleEndpoint({
   errors: ['not_possible'],
 })
 
-export const proofEndpoints: readonly ConsoleEndpoint[] = [getProof, startProof]
+export const noteStatement = consoleEndpoint({
+  name: 'console.operator.statements.note',
+  route: `POST ${base}/statements`,
+  summary: 'Note what a bank or a wallet reports that it holds, to compare it with our books',
+  permit: 'operator.decide',
+  params: T.Object(inWorld),
+  body: Fields({
+    asset: AssetName,
+    amount: Units,
+    as_of: TimeText(),
+    source: Text(200, 'Which statement says so'),
+  }),
+  reply: { status: 200, schema: ActedObject },
+})
+
+export const proofEndpoints: readonly ConsoleEndpoint[] = [getProof, startProof, noteStatement]

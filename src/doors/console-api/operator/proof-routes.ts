@@ -1,11 +1,13 @@
 import { type AuditProof, latestProofs } from '../../../control/audit/proofs.ts'
 import { auditState } from '../../../control/audit/state.ts'
+import { act } from '../../../control/operator/act.ts'
+import { parseTime } from '../../../http/page.ts'
 import type { World } from '../../../world.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
-import { getProof, startProof } from './proof-contract.ts'
+import { getProof, noteStatement, startProof } from './proof-contract.ts'
 import { openProver, type Prover } from './prover.ts'
-import { factsOf } from './shared-schemas.ts'
+import { factsOf, renderActed, renderHoldings } from './shared-schemas.ts'
 
 export function proofRoutes(parts: ConsoleParts): ConsoleHandler[] {
   const prover = openProver(parts)
@@ -15,6 +17,12 @@ export function proofRoutes(parts: ConsoleParts): ConsoleHandler[] {
     answer(startProof, async ({ world, actor }) => {
       prover.start(world.environment, actor.email)
       return stateOf(world, prover)
+    }),
+
+    answer(noteStatement, async ({ world, actor, body }) => {
+      const { environment } = world
+      const details = { ...body, as_of: parseTime(body.as_of, 'as_of').toISOString() }
+      return renderActed(await act(parts.office, actor, { name: 'note_statement', environment, details }))
     }),
   ]
 }
@@ -27,6 +35,7 @@ async function stateOf(world: World, prover: Prover) {
   const [latest] = proofs
   return {
     latest: latest ? renderProof(latest) : null,
+    holdings: latest ? await renderHoldings(world.reads, latest) : [],
     earlier: proofs.map(({ by, finished_at, found, entries }) => ({
       by,
       finished_at: finished_at.toISOString(),

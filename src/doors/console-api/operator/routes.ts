@@ -1,3 +1,4 @@
+import { openLooks } from '../../../control/operator/looks.ts'
 import type { ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { actsRoutes } from './acts-routes.ts'
@@ -7,14 +8,19 @@ import { partnersRoutes } from './partners-routes.ts'
 import { peopleOfOperatorRoutes } from './people-routes.ts'
 import { proofRoutes } from './proof-routes.ts'
 import { proposalsRoutes } from './proposals-routes.ts'
+import { viewRoutes } from './view-routes.ts'
 
 /** Every act of an operator goes through `act`, as on the command line. */
-export const operatorRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
-  ...houseRoutes(parts),
-  ...partnersRoutes(parts),
-  ...deskRoutes(parts),
-  ...proposalsRoutes(parts),
-  ...proofRoutes(parts),
-  ...actsRoutes(parts),
-  ...peopleOfOperatorRoutes(parts),
-]
+export function operatorRoutes(parts: ConsoleParts): ConsoleHandler[] {
+  const looks = openLooks(parts.office)
+  return [
+    ...houseRoutes(parts),
+    ...partnersRoutes(parts, looks),
+    ...deskRoutes(parts, looks),
+    ...proposalsRoutes(parts),
+    ...proofRoutes(parts),
+    ...actsRoutes(parts),
+    ...peopleOfOperatorRoutes(parts),
+    ...viewRoutes(parts, looks),
+  ]
+}

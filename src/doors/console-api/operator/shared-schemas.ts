@@ -1,5 +1,8 @@
 import { type Static, Type as T } from 'typebox'
+import type { AuditProof } from '../../../control/audit/proofs.ts'
 import type { Acted } from '../../../control/operator/act.ts'
+import { holdingsOf } from '../../../control/operator/holdings.ts'
+import type { Db } from '../../../db/pool.ts'
 import { AssetName, Timestamp } from '../../../http/schema.ts'
 import type { Noted } from '../../../records/acts/line.ts'
 import { logPlaces } from '../../../records/acts/line.ts'
@@ -67,6 +70,37 @@ export function renderActed(acted: Acted<unknown>): ActedReply {
     expires_at: null,
     line: renderLineRef(acted.line),
   }
+}
+
+/** Owed against held in one asset, and what the newest statement says. */
+export const HoldingObject = T.Object({
+  asset: AssetName,
+  owed: Sum,
+  held: Sum,
+  own: T.String({ ...Sum, description: 'Held minus owed: what is the operator’s own, or missing' }),
+  statement: Maybe(
+    T.Object({
+      amount: Sum,
+      difference: T.String({ ...Sum, description: 'The statement minus what our books hold' }),
+      as_of: Timestamp,
+      source: T.String(),
+      noted_by: T.String(),
+    }),
+  ),
+})
+
+export async function renderHoldings(db: Db, { sums }: Pick<AuditProof, 'sums'>) {
+  return (await holdingsOf(db, sums)).map(({ asset, owed, held, statement }) => ({
+    asset,
+    owed: owed.toString(),
+    held: held.toString(),
+    own: (held - owed).toString(),
+    statement: statement && {
+      ...statement,
+      amount: statement.amount.toString(),
+      difference: (statement.amount - held).toString(),
+    },
+  }))
 }
 
 /** The fields of a row as text, for a page that shows them unchanged. Empty fields are left out. */

@@ -1,14 +1,16 @@
 import type { PersonActor } from '../../../core/actor.ts'
+import { refuse } from '../../../core/errors.ts'
 import type { Asset } from '../../../core/money.ts'
 import { networkNames } from '../../../money/onchain/address.ts'
 import { patience_ms } from '../../../money/onchain/pace.ts'
 import { unansweredTransfers } from '../../../money/onchain/store.ts'
 import { unansweredPayouts } from '../../../money/pix/store.ts'
 import { type ListedKey, valuesInGrace } from '../../../parties/keys/store.ts'
-import { sensitiveActs } from '../../../records/acts/store.ts'
+import { DISMISS_ACTION, sensitiveActs } from '../../../records/acts/store.ts'
 import type { Unanswered } from '../../../records/steps/store.ts'
 import { type TroubledEndpoint, troubledEndpoints } from '../../../webhooks/store.ts'
 import type { World } from '../../../world.ts'
+import { actInShared } from '../act.ts'
 import type { ConsoleParts } from '../parts.ts'
 
 /** What a user of the partner should check, each item from a row that says so. */
@@ -25,13 +27,14 @@ export async function attentionOf(
     unansweredTransfers(world.reads, { partner_id, before: Object.fromEntries(patience) as never }),
     troubledEndpoints(world.reads, partner_id),
     oldValues(world, keys),
-    actor.role === 'owner' ? sensitiveActs(office.shares.shared(actor).db, partner_id) : [],
+    actor.role === 'owner' ? sensitiveActs(office.shares.shared(actor).db, partner_id, actor.user_id) : [],
   ])
   return {
     unanswered: [...payouts, ...transfers].map(renderUnanswered),
     webhooks: webhooks.map(renderWebhook),
     old_values: values,
-    acts: acts.map(({ at, action, actor_kind, actor_email, object_email }) => ({
+    acts: acts.map(({ seq, at, action, actor_kind, actor_email, object_email }) => ({
+      seq: seq.toString(),
       at: at.toISOString(),
       action,
       actor_kind,
@@ -39,6 +42,25 @@ export async function attentionOf(
       object_email,
     })),
   }
+}
+
+/** Takes a line off a person's own overview; others still see it, and the act log keeps both lines. */
+export async function dismissAct(
+  { office }: Pick<ConsoleParts, 'office'>,
+  actor: PersonActor,
+  seq: string,
+): Promise<void> {
+  await actInShared(
+    office,
+    actor,
+    async ({ db }) => {
+      const shown = await sensitiveActs(db, actor.partner_id, actor.user_id)
+      if (!shown.some((line) => line.seq.toString() === seq)) refuse('object_not_found')
+      const entry = { action: DISMISS_ACTION, object_id: seq, before: null, after: null }
+      return { result: undefined, entry }
+    },
+    { object_id: seq },
+  )
 }
 
 /** Values that a rotation replaced and that still work during the grace period. */

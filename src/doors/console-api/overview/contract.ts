@@ -39,6 +39,7 @@ const OldValue = T.Object({
 })
 
 const Act = T.Object({
+  seq: T.String({ description: 'Number of its line in the log of `shared`, to dismiss it by' }),
   at: Timestamp,
   action: T.String(),
   actor_kind: T.String(),
@@ -126,4 +127,14 @@ export const getOverview = consoleEndpoint({
   },
 })
 
-export const overviewEndpoints: readonly ConsoleEndpoint[] = [getOverview]
+export const dismissFromOverview = consoleEndpoint({
+  name: 'console.overview.dismiss',
+  route: 'POST /console/api/overview/acts/{seq}/dismiss',
+  summary: 'Take a change to people off one’s own overview',
+  permit: 'acts.read',
+  params: T.Object({ seq: T.String({ pattern: '^[1-9][0-9]{0,17}$', examples: ['42'] }) }),
+  reply: { status: 204 },
+  errors: ['object_not_found'],
+})
+
+export const overviewEndpoints: readonly ConsoleEndpoint[] = [getOverview, dismissFromOverview]

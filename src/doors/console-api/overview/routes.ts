@@ -15,8 +15,8 @@ import { type Partner, partnerById } from '../../../parties/partners/store.ts'
 import type { World } from '../../../world.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
-import { attentionOf } from './attention.ts'
-import { getOverview } from './contract.ts'
+import { attentionOf, dismissAct } from './attention.ts'
+import { dismissFromOverview, getOverview } from './contract.ts'
 import { latestOf } from './latest.ts'
 
 export const overviewRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
@@ -51,6 +51,11 @@ export const overviewRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       ...usage,
       prices: prices.map(renderMarketPrice),
     }
+  }),
+
+  answer(dismissFromOverview, async ({ actor, params }) => {
+    await dismissAct(parts, actor, params.seq)
+    return undefined
   }),
 ]
 

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signedIn } from '../../../../test/support/console.ts'
+import { someCpf, startTestService, type TestService } from '../../../../test/support/service.ts'
+import { openLooks } from '../../../control/operator/looks.ts'
+import { verifyLog } from '../../../control/operator/verify.ts'
+import { viewed } from './view-contract.ts'
+
+type Client = Awaited<ReturnType<typeof signedIn>>
+
+let service: TestService
+let reader: Client
+let owner: Client
+let partner_id: string
+let other_id: string
+let ids: Record<string, string>
+const NAME = 'Rita Lima de Souza'
+
+beforeAll(async () => {
+  service = await startTestService({ AUDIT_EVERY_MS: '0' })
+  const partner = await service.partner()
+  partner_id = partner.partner_id
+  other_id = (await service.partner()).partner_id
+  reader = await signedIn(service, { role: 'reader', factor: true })
+  owner = await signedIn(service, { partner_id, role: 'owner', factor: true })
+  ids = await setObjects(partner.api)
+}, 120_000)
+afterAll(() => service.stop())
+
+async function setObjects(api: Awaited<ReturnType<TestService['partner']>>['api']) {
+  const document = someCpf()
+  const { id: customer_id } = (await api.post('/v1/customers', { name: NAME, document })).json
+  const deposit = (await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '500000' }))
+    .json
+  const endpoint = (await api.post('/v1/webhook_endpoints', { url: 'https://example.com/x', events: ['*'] }))
+    .json
+  const payout = await api.post('/v1/pix/payouts', {
+    customer_id,
+    amount: '1050',
+    counterparty: { type: 'pix_key', pix_key: document },
+    idempotency_key: 'view',
+  })
+  const asked = { customer_id, from_asset: 'BRL', to_asset: 'USDT', amount: '10000' }
+  const quote = (await api.post('/v1/quotes', asked)).json
+  const trade = (await api.post(`/v1/quotes/${quote.id}/execute`)).json
+  const transfer = await api.post('/v1/onchain/transfers', {
+    customer_id,
+    asset: 'USDT',
+    network: 'polygon',
+    amount: '1000000',
+    destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    idempotency_key: 'view',
+  })
+  const event = (await api.get(`/v1/events?object_id=${payout.json.id}&limit=1`)).json.data[0]
+  return {
+    customer_id,
+    deposit_id: deposit.id,
+    endpoint_id: endpoint.id,
+    payout_id: payout.json.id,
+    request_id: payout.headers.get('x-request-id')!,
+    quote_id: quote.id,
+    trade_id: trade.id,
+    transfer_id: transfer.json.id,
+    event_id: event.id,
+  }
+}
+
+/** The path of a call with the ids of the partner's objects. */
+const pathOf = (route: string, of: Record<string, string> = {}) =>
+  route
+    .split(' ')[1]!
+    .replace('/console/api', '')
+    .replaceAll(
+      /\{(\w+)\}/g,
+      (_, name: string) => ({ environment: 'sandbox', partner_id, ...ids, ...of })[name]!,
+    )
+
+/** Fields that change from one call to the next. */
+const still = (json: any) =>
+  JSON.stringify(json).replaceAll(/"(left_ms|times|last_at|waiting|attempts)":[^,}]+/g, '')
+
+const looks = async (object_id: string) =>
+  (await reader.get(`/operator/sandbox/acts?place=sandbox&action=view&object=${object_id}`)).json.data
+
+test('an operator sees of every object what the partner sees', async () => {
+  for (const { of, view } of viewed) {
+    // The log of requests is written a moment after the response.
+    const own = await until200(() => owner.get(pathOf(of.route)))
+    const seen = await reader.get(pathOf(view.route))
+    expect([view.name, seen.status]).toEqual([view.name, 200])
+    if (!/deliveries|events|webhooks|transfers/.test(of.name)) expect(still(seen.json)).toBe(still(own.json))
+    expect(seen.text).not.toMatch(/whsec_|svc_test_sk_/)
+  }
+})
+
+async function until200(get: () => Promise<{ status: number; json: any }>) {
+  for (let tries = 0; ; tries++) {
+    const reply = await get()
+    if (reply.status === 200 || tries > 100) return reply
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+test('a look at personal data is one line per session, object and hour, with the address', async () => {
+  const path = `/operator/sandbox/partners/${partner_id}/payouts/${ids.payout_id}`
+  for (let times = 0; times < 5; times++) expect((await reader.get(path)).status).toBe(200)
+  const mine = (await looks(ids.payout_id!)).filter(
+    (line: any) => line.actor_email === reader.person.user.email,
+  )
+  expect(mine).toHaveLength(1)
+  expect(mine[0]).toMatchObject({ actor_kind: 'operator', object_id: ids.payout_id, before: null })
+  expect(JSON.parse(mine[0].after)).toEqual({
+    what: 'payout',
+    partner_id,
+    origin: { address: expect.stringMatching(/^(127\.|::1)/) },
+  })
+  // Nothing personal in the line itself, which is kept for ever.
+  expect(JSON.stringify(mine)).not.toContain('Rita')
+
+  const second = await signedIn(service, { role: 'resolver', factor: true })
+  await second.get(path)
+  expect((await looks(ids.payout_id!)).map((line: any) => line.actor_email)).toContain(
+    second.person.user.email,
+  )
+
+  // Another node, which has not seen the first look, finds its line in the log.
+  const { id: user_id, email } = reader.person.user
+  const { session_id } = mine[0]
+  const actor = { kind: 'operator', role: 'reader', user_id, email, session_id } as const
+  const before = (await looks(ids.payout_id!)).length
+  const world = service.office.worlds.sandbox
+  const look = { object_id: ids.payout_id!, partner_id, what: 'payout' }
+  await openLooks(service.office).note(world, actor, look)
+  expect(await looks(ids.payout_id!)).toHaveLength(before)
+  // Another kind of page about the same object is another look.
+  await openLooks(service.office).note(world, actor, { ...look, what: 'statement' })
+  expect(await looks(ids.payout_id!)).toHaveLength(before + 1)
+  expect((await verifyLog(service.office, 'sandbox')).broken).toEqual([])
+})
+
+test('the customer, its statement and the lists of customers are looks too; an unknown object is none', async () => {
+  const place = `/operator/sandbox/partners/${partner_id}`
+  const whats = async (id: string) => (await looks(id)).map((line: any) => JSON.parse(line.after).what)
+  await reader.get(`/operator/sandbox/customers/${ids.customer_id}`)
+  await reader.get(`${place}/customers/${ids.customer_id}/statement`)
+  expect(await whats(ids.customer_id!)).toEqual(expect.arrayContaining(['customer', 'statement']))
+  await reader.get(`${place}/customers`)
+  expect(await whats(partner_id)).toContain('customers')
+  const missing = 'po_01kc3v4x9zq8rj5m2t7w6y0ahb'
+  expect((await reader.get(`${place}/payouts/${missing}`)).json.error.code).toBe('payout_not_found')
+  expect(await looks(missing)).toEqual([])
+})
+
+test('an object is found under its own partner and environment only, and by no user of a partner', async () => {
+  for (const { view } of viewed) {
+    const elsewhere = await reader.get(pathOf(view.route, { partner_id: other_id }))
+    expect([view.name, elsewhere.status]).toEqual([view.name, 404])
+    const production = pathOf(view.route).replace('/sandbox/', '/production/')
+    expect([view.name, (await reader.get(production)).status]).toEqual([view.name, 404])
+    const theirs = await owner.get(pathOf(view.route))
+    expect([view.name, theirs.json.error.code]).toEqual([view.name, 'route_not_found'])
+  }
+  const nobody = pathOf(viewed[0]!.view.route, { partner_id: 'ptn_01kc3v4x9zq8rj5m2t7w6y0ahb' })
+  expect((await reader.get(nobody)).json.error.code).toBe('object_not_found')
+})
