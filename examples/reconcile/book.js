@@ -28,6 +28,8 @@ export function readBook(path) {
       try {
         const entry = JSON.parse(line)
         if (!Object.hasOwn(compared, entry.kind)) throw new Error(`the kind ${entry.kind} is not known`)
+        // No call reads a correction, so its time says whether a checkpoint covers it.
+        if (entry.kind === 'adjustment' && !entry.created_at) throw new Error('there is no created_at')
         if (!namesOf(entry)[0]) throw new Error('there is no id, idempotency_key or quote_id')
         return [entry]
       } catch (error) {

@@ -140,10 +140,11 @@ async function bookOf(): Promise<Entry[]> {
       entries.push({ kind, ...(stored.idempotency_key ? {} : { id }), ...stored })
     }
   for (const customer_id of [ana, bruno])
-    for (const { cause, asset, amount } of (await api.get(`/v1/customers/${customer_id}/statement?limit=100`))
-      .json.data)
+    for (const { cause, asset, amount, created_at } of (
+      await api.get(`/v1/customers/${customer_id}/statement?limit=100`)
+    ).json.data)
       if (cause.id.startsWith('adj_'))
-        entries.push({ kind: 'adjustment', id: cause.id, customer_id, asset, amount })
+        entries.push({ kind: 'adjustment', id: cause.id, customer_id, asset, amount, created_at })
   return entries
 }
 
