@@ -26,6 +26,8 @@ const slow = [
   'test/lists/flat.test.ts',
   'test/mixed-load.test.ts',
   'test/ops.test.ts',
+  'test/partner-install.test.ts',
+  'test/python/payroll.test.ts',
   'test/quickstart.test.ts',
   'test/retention.test.ts',
   'test/start-beside.test.ts',

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { OpenApi } from '../src/doors/reference/openapi.ts'
+import { packagesToServe } from '../tools/packages.ts'
 import { buildAssets } from './assets.ts'
 import { buildSite } from './site.ts'
 
@@ -10,12 +11,10 @@ import { buildSite } from './site.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(root, 'dist/docs')
 
-/** Written by another build step, so it is not deleted. */
-const KEPT = 'trilho-sdk.tgz'
-
 mkdirSync(folder, { recursive: true })
-for (const name of readdirSync(folder)) if (name !== KEPT) rmSync(join(folder, name), { recursive: true })
+for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
 
+for (const { name, content } of await packagesToServe()) writeFileSync(join(folder, name), content)
 const assets = await buildAssets(folder)
 // Uses the checked-in file, because loading all endpoints would take longer than the rest of the build. `npm run check`
 // compares the file with the endpoints.

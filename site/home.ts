@@ -17,6 +17,8 @@ const columns: readonly {
     links: [
       ['/docs/quickstart', 'Quickstart', 'From a clone to a payout and a webhook'],
       ['/docs/sdk', 'TypeScript SDK', 'Typed calls, retries that never pay twice'],
+      ['/docs/python', 'Python package', 'The same in Python, and payrolls'],
+      ['/docs/cli', 'Command line', 'The API in a terminal, and events on your machine'],
       ['/docs/api', 'API reference', 'Every call, with samples in three languages'],
       ['/docs/guides/webhooks', 'Webhooks', 'Be told what happened, and verify it'],
       ['/docs/errors', 'Errors', 'A page for every code'],
@@ -27,7 +29,7 @@ const columns: readonly {
     about: 'You keep the service up, and its books right.',
     links: [
       ['/docs/operate/install', 'Install', 'Container, systemd or plain Node'],
-      ['/docs/cli', 'Command line', 'Everything an operator does, in a terminal'],
+      ['/docs/operate/cli', 'Commands of operators', 'Everything an operator does, in a terminal'],
       ['/docs/operate/backup', 'Backup', 'While it runs, and verified'],
       ['/docs/operate/incidents', 'Incidents', 'What each alert means, and what to do'],
       ['/docs/operate/scaling', 'Scaling', 'More nodes, and what one can take'],
@@ -49,7 +51,7 @@ const columns: readonly {
 
 const steps: readonly (readonly [title: string, about: string])[] = [
   ['npm ci && npm start', 'A server, a database and a customer with test money'],
-  ['npx trilho listen', 'Events come to your machine, signed'],
+  ['trilho listen', 'Events come to your machine, signed'],
   ['POST /v1/pix/payouts', 'Accepted once, however often it is sent'],
   ['pix.payout.completed', 'Verified by your receiver, about two seconds later'],
 ]
@@ -65,6 +67,7 @@ export function home(exists: (address: string) => boolean): Page {
   return {
     address: '/docs',
     language: 'en',
+    twin: '/docs/pt',
     title: 'Trilho docs',
     description: about,
     headings: [],
@@ -149,22 +152,17 @@ console.log(payout.status)`,
   {
     language: 'py',
     title: 'Python',
-    code: `import json, os, urllib.request
+    code: `import os
+from trilho import Trilho, units
 
-request = urllib.request.Request(
-    "${PLACEHOLDER}/v1/pix/payouts",
-    headers={
-        "Authorization": "Bearer " + os.environ["TRILHO_KEY"],
-        "Content-Type": "application/json",
-    },
-    data=json.dumps({
-        "customer_id": os.environ["CUSTOMER"],
-        "amount": "${body.amount}",
-        "counterparty": {"type": "pix_key", "pix_key": "${body.key}"},
-        "idempotency_key": "${body.claim}",
-    }).encode(),
+client = Trilho(base_url="${PLACEHOLDER}")
+
+payout = client.pix.payouts.create(
+    customer_id=os.environ["CUSTOMER"],
+    amount=units("10.50", "BRL"),
+    counterparty={"type": "pix_key", "pix_key": "${body.key}"},
+    idempotency_key="${body.claim}",
 )
-with urllib.request.urlopen(request) as response:
-    print(json.load(response)["status"])`,
+print(payout["status"])`,
   },
 ]

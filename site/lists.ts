@@ -17,20 +17,29 @@ export function llmsText(pages: readonly Page[], about: string): string {
   ].join('\n\n')
 }
 
-/** A version of the changelog: `## 1.2.3 - 2026-11-15`. */
-type Release = { readonly version: string; readonly date: string; readonly text: string }
+/** A version of the changelog: `## 1.2.3 - 2026-11-15`, or `## 1.2.3 - 2026-11-15 (unreleased)` while it is in work. */
+type Release = {
+  readonly version: string
+  readonly date: string
+  readonly state: string
+  readonly text: string
+}
 
 function releasesIn(changelog: string): Release[] {
   return changelog
     .split(/^## /m)
     .slice(1)
     .flatMap((part) => {
-      const found = /^\[?([\w.-]+)\]?\s+[-–—]\s+(\d{4}-\d{2}-\d{2})\s*\n([\s\S]*)$/.exec(part)
-      return found ? [{ version: found[1]!, date: found[2]!, text: found[3]!.trim() }] : []
+      const found = /^\[?([\w.-]+)\]?\s+[-–—]\s+(\d{4}-\d{2}-\d{2})( \(unreleased\))?\s*\n([\s\S]*)$/.exec(
+        part,
+      )
+      if (!found) return []
+      const [, version, date, state = '', text] = found
+      return [{ version: version!, date: date!, state, text: text!.trim() }]
     })
 }
 
-/** The changelog as Atom: what is released, the newest first. */
+/** The changelog as Atom: every version, the newest first. */
 export function changelogFeed(changelog: string): string {
   const releases = releasesIn(changelog)
   const updated = (date: string) => `${date}T00:00:00Z`
@@ -47,8 +56,9 @@ ${releases.map(
   ({
     version,
     date,
+    state,
     text,
-  }) => html`<entry><title>${version}</title><id>${address}#${version}</id><link href="${address}"/><updated>${updated(date)}</updated><content type="text">${text}</content></entry>
+  }) => html`<entry><title>${version}${state}</title><id>${address}#${version}</id><link href="${address}"/><updated>${updated(date)}</updated><content type="text">${text}</content></entry>
 `,
 )}</feed>
 `.html

@@ -3,7 +3,7 @@ import type { Language, Page } from './page.ts'
 export type NavigationGroup = { readonly title: string; readonly pages: readonly Page[] }
 
 /** In reading order; pages that are not listed come last, sorted by address. */
-const start = ['/docs/quickstart', '/docs/sdk', '/docs/cli']
+const start = ['/docs/quickstart', '/docs/sdk', '/docs/python', '/docs/cli']
 const guides = [
   'money',
   'environments',
@@ -16,6 +16,7 @@ const guides = [
   'limits',
   'lists',
   'conversions',
+  'reconcile',
   'going-live',
   'console',
 ].map((name) => `/docs/guides/${name}`)
@@ -29,6 +30,7 @@ const operate = [
   'upgrade',
   'rotate',
   'money',
+  'cli',
   'incidents',
   'scaling',
 ].map((name) => `/docs/operate/${name}`)
@@ -52,7 +54,10 @@ export function navigationOf(pages: readonly Page[], language: Language): Naviga
   ].filter(({ pages: inGroup }) => inGroup.length > 0)
   if (language === 'en') return groups
   const portuguese = own.filter((page) => page.language === 'pt')
-  return [{ title: 'Em português', pages: inOrder(portuguese, ['/docs/pt/quickstart']) }, ...groups]
+  return [
+    { title: 'Em português', pages: inOrder(portuguese, ['/docs/pt', '/docs/pt/quickstart']) },
+    ...groups,
+  ]
 }
 
 const isErrorIndex = ({ address }: Page) => address === '/docs/errors'

@@ -46,6 +46,9 @@ const words = {
 
 const tags: Readonly<Record<Language, string>> = { en: 'en', pt: 'pt-BR' }
 
+/** The page that has a feed, at the same address plus `.xml`. */
+const FEED_OF = '/docs/changelog'
+
 const searchAddress = (language: Language) => (language === 'en' ? '/docs/search' : '/docs/pt/search')
 
 export function shell(page: Page, frame: Frame): string {
@@ -64,13 +67,17 @@ ${
   page.markdown !== '' &&
   html`<link rel="alternate" type="text/markdown" href="${markdownAddress(page)}">
 `
+}${
+  page.address === FEED_OF &&
+  html`<link rel="alternate" type="application/atom+xml" title="Trilho changelog" href="${FEED_OF}.xml">
+`
 }<link rel="stylesheet" href="${assets.style}">
 <script src="${assets.script}"></script>
 </head>
 <body data-language="${page.language}">
 <a class="skip" href="#main">${said.skip}</a>
 <header class="bar">
-<a class="brand" href="/docs">${mark}<span>trilho</span><span class="docs">docs</span></a>
+<a class="brand" href="${frame.front[page.language]}">${mark}<span>trilho</span><span class="docs">docs</span></a>
 <form class="search" action="${searchAddress(page.language)}" role="search">${icon('search')}<input type="search" name="q" placeholder="${said.search}" aria-label="${said.search}" autocomplete="off" spellcheck="false" maxlength="100"><kbd aria-hidden="true">/</kbd></form>
 <div class="tools"><a class="find" href="${searchAddress(page.language)}" aria-label="${said.search}">${icon('search')}</a><a href="${page.twin ?? frame.front[page.language === 'en' ? 'pt' : 'en']}" hreflang="${page.language === 'en' ? 'pt-BR' : 'en'}" lang="${page.language === 'en' ? 'pt-BR' : 'en'}">${said.language}</a><button type="button" class="theme" aria-label="${said.theme}" title="${said.theme}" hidden>${icon('theme')}</button></div>
 </header>
@@ -81,7 +88,7 @@ ${
 <div class="head"><div>${page.head}</div>${page.takes_key && keyField(said)}</div>
 ${page.main}
 ${neighbours(page, frame, said)}
-<footer><span>Trilho ${version}</span>${page.markdown !== '' && html` <a href="${markdownAddress(page)}">${said.markdown}</a>`}</footer>
+<footer><span>Trilho ${version}</span>${page.markdown !== '' && html` <a href="${markdownAddress(page)}">${said.markdown}</a>`}${page.address === FEED_OF && html` <a href="${FEED_OF}.xml">Atom feed</a>`}</footer>
 </main>
 </div>
 </body>

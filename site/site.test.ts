@@ -68,7 +68,7 @@ test.each(endpoints.map((declared) => [declared.route, declared] as const))(
       new RegExp(`curl ${method === 'GET' ? '' : `-X ${method} `}"?http://127\\.0\\.0\\.1:8080/v1/`),
     )
     expect(section).toContain('trilho.')
-    expect(section).toContain('urllib.request.urlopen')
+    expect(section).toContain(`client.${declared.name}(`)
     for (const part of [declared.params, declared.query, declared.body])
       for (const field of Object.keys(part?.properties ?? {})) expect(section).toContain(field)
     const own = errorsOf(declared).filter((code) => !commonErrors.includes(code))
@@ -115,7 +115,7 @@ const searchIn = (language: 'en' | 'pt') =>
 const search = { en: searchIn('en'), pt: searchIn('pt') }
 
 test.each(['idempotency', 'timeout@sandbox.test', 'quote_expired'])('search finds %s', (word) => {
-  const [first] = search.en(word)
+  const [first] = search.en(word).sections
   expect(files.get(`${first!.address.split('#')[0]}.md`)!.toLowerCase()).toContain(word)
 })
 
@@ -125,15 +125,15 @@ test.each([
   ['en', 'rate limits', '/docs/guides/limits'],
   ['en', 'pagination', '/docs/guides/lists'],
   ['en', 'currency', '/docs/guides/money'],
-  ['en', 'refund', '/docs/api/events/pix.payout.failed'],
-  ['en', 'devolução', '/docs/api/events/pix.payout.failed'],
+  ['en', 'refund', '/docs/guides/reconcile'],
+  ['en', 'devolução', '/docs/guides/reconcile#a-failed-payout-is-a-reversal-in-the-statement'],
   ['en', 'error 429', '/docs/errors/rate_limit_exceeded'],
   ['pt', 'erro 429', '/docs/pt/errors/rate_limit_exceeded'],
   ['pt', 'taxa', '/docs/pt/errors/insufficient_balance'],
   ['pt', 'saldo', '/docs/pt/errors/insufficient_balance'],
   ['pt', 'pagamentos', '/docs/pt/quickstart'],
 ] as const)('search in %s for %s shows %s first', (language, words, address) => {
-  expect(search[language](words)[0]?.address).toBe(address)
+  expect(search[language](words).sections[0]?.address).toBe(address)
 })
 
 /** A copy of the repository with one more page. */
@@ -170,4 +170,54 @@ test('the changelog feed has every release', () => {
   expect(feed).toContain('<updated>2026-12-01T00:00:00Z</updated>')
   expect(feed).toContain('- b &amp; c')
   expect(feed).not.toContain('Unreleased')
+})
+
+test('the changelog feed has the version that this server runs', () => {
+  const feed = files.get('/docs/changelog.xml')!
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  expect(feed).toMatch(new RegExp(`<entry><title>${version}( \\(unreleased\\))?</title>`))
+  expect(feed).not.toContain('1970-01-01')
+})
+
+test('every alert leads to the part of a page that says what to do', () => {
+  const { groups } = parse(readFileSync(join(root, 'deploy/prometheus/alerts.yaml'), 'utf8'))
+  const rules = groups.flatMap((group: any) => group.rules)
+  expect(rules.map(({ alert }: any) => alert)).toContain('TrilhoLogFell')
+  for (const { alert, annotations } of rules) {
+    const [page, anchor] = annotations.runbook_url.replace('{{ $externalLabels.docs }}', '').split('#')
+    expect(files.get(page), alert).toContain(` id="${anchor}"`)
+  }
+})
+
+test('what README says is at /docs is there', () => {
+  const table = readFileSync(join(root, 'README.md'), 'utf8').split('## Documents')[1]!.split('## Test')[0]!
+  const served = table
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .flatMap((line) => line.split('|').slice(1, 3))
+    .flatMap((cell) => [...cell.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target!))
+  expect(served.length).toBeGreaterThan(20)
+  for (const target of [...served, 'docs/changelog.md'])
+    expect(files.has(`/${target.replace(/\.md$/, '')}`), target).toBe(true)
+})
+
+test('Português leads to the same page, or else to the Portuguese start page, which lists every page', () => {
+  const other = (address: string) => / href="([^"]+)" hreflang="/.exec(files.get(address)!)![1]
+  expect(other('/docs/quickstart')).toBe('/docs/pt/quickstart')
+  expect(other('/docs/errors/quote_expired')).toBe('/docs/pt/errors/quote_expired')
+  expect(other('/docs/guides/errors')).toBe('/docs/pt/errors')
+  expect(other('/docs/guides/money')).toBe('/docs/pt')
+  expect(other('/docs')).toBe('/docs/pt')
+  expect(other('/docs/pt')).toBe('/docs')
+  const home = files.get('/docs/pt')!
+  const below = (prefix: string) =>
+    [...files.keys()].filter((one) => new RegExp(`^${prefix}[a-z-]+$`).test(one))
+  const listed = [
+    ...below('/docs/guides/'),
+    ...below('/docs/operate/'),
+    '/docs/pt/quickstart',
+    '/docs/pt/errors',
+  ]
+  expect(listed.filter((address) => !home.includes(`<li><a href="${address}"`))).toEqual([])
+  expect(files.get('/docs/pt/quickstart')).toContain('<a class="brand" href="/docs/pt">')
 })

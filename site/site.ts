@@ -8,6 +8,7 @@ import type { Assets } from './assets.ts'
 import { checkLinks } from './check-links.ts'
 import { errorPages } from './errors/pages.ts'
 import { home } from './home.ts'
+import { portugueseHome } from './home-pt.ts'
 import { changelogFeed, llmsText } from './lists.ts'
 import { openLinks } from './markdown/links.ts'
 import { type Rendered, render } from './markdown/render.ts'
@@ -36,7 +37,7 @@ const companions: readonly (readonly [file: string, address: string])[] = [
 ]
 
 /** Addresses that links may use although this build does not write them. */
-const elsewhere = ['/openapi.json', '/docs/trilho-sdk.tgz', '/console']
+const elsewhere = ['/openapi.json', '/docs/trilho-sdk.tgz', '/docs/trilho-cli.tgz', '/console']
 
 export function buildSite({ root, openapi, assets }: SiteOptions): Files {
   const files = new Map([
@@ -46,7 +47,7 @@ export function buildSite({ root, openapi, assets }: SiteOptions): Files {
     if (existsSync(join(root, file))) files.set(address, readFileSync(join(root, file), 'utf8'))
   const pages = pagesOf(root, openapi, (address) => files.has(address))
   const { version } = openapi.info
-  const front = { en: '/docs', pt: navigationOf(pages, 'pt')[0]!.pages[0]!.address }
+  const front = { en: '/docs', pt: '/docs/pt' }
   for (const page of [...pages, ...searchPages, ...missingPages(front)]) {
     const navigation = navigationOf(pages, page.language)
     files.set(page.address, shell(page, { navigation, assets, version, front }))
@@ -69,13 +70,14 @@ function pagesOf(root: string, openapi: OpenApi, isFile: (address: string) => bo
     (address) =>
       isPage(address) || isFile(address) || ['/docs/errors', '/openapi.json', '/llms.txt'].includes(address),
   )
-  return [
+  const all = [
     front,
     ...written.filter((page) => page !== intro),
     ...reference,
     ...errorPages('en', openapi, undefined),
     ...errorPages('pt', openapi, intro),
   ]
+  return [...all, portugueseHome(all)]
 }
 
 function writtenPages(root: string): Page[] {
@@ -100,10 +102,13 @@ function include(root: string, markdown: string): string {
   })
 }
 
+/** The Portuguese guide to errors opens the list of all codes. */
+const inPortuguese = (address: string) =>
+  address === '/docs/guides/errors' ? '/docs/pt/errors' : address.replace('/docs/', '/docs/pt/')
+
 function writtenPage(source: Source, rendered: Rendered, markdown: string, sources: readonly Source[]): Page {
   const { address, language } = source
-  const other =
-    language === 'en' ? address.replace('/docs/', '/docs/pt/') : address.replace('/docs/pt/', '/docs/')
+  const other = language === 'en' ? inPortuguese(address) : address.replace('/docs/pt/', '/docs/')
   const twin = sources.some((one) => one.address === other) ? { twin: other } : {}
   return {
     ...rendered,
@@ -116,8 +121,14 @@ function writtenPage(source: Source, rendered: Rendered, markdown: string, sourc
 }
 
 const searchWords: Readonly<Record<Language, readonly [title: string, about: string]>> = {
-  en: ['Search', 'Words of a guide, of a call, of an error: pages that have all of them.'],
-  pt: ['Busca', 'Palavras do início rápido ou de um erro: as páginas que têm todas elas.'],
+  en: [
+    'Search',
+    'Words of a guide, a call or an error, in English or Portuguese. Small typing errors do not matter.',
+  ],
+  pt: [
+    'Busca',
+    'Palavras de um guia, de uma chamada ou de um erro, em português ou inglês. Pequenos erros de digitação não atrapalham.',
+  ],
 }
 
 const searchPages = (['en', 'pt'] as const).map((language): Page => {

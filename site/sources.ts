@@ -5,7 +5,7 @@ import type { Language } from './page.ts'
 /** A Markdown file that becomes a page. */
 export type Source = { readonly file: string; readonly address: string; readonly language: Language }
 
-const single = ['docs/quickstart.md', 'docs/sdk.md', 'docs/cli.md']
+const single = ['docs/quickstart.md', 'docs/sdk.md', 'docs/python.md', 'docs/cli.md']
 const folders = ['docs/guides', 'docs/operate', 'docs/pt']
 
 /** All Markdown files that are served. Decisions, proofs and the specification are not. */

@@ -44,6 +44,8 @@ export type World<E extends Environment = Environment> = {
   readonly treasury_limits: boolean
   /** Webhooks may also go to plain `http` addresses. */
   readonly plain_http_webhooks: boolean
+  /** Money of this world is real: a receipt proves a payment. */
+  readonly receipts_have_value: boolean
   /** An EVM address without a checksum (all lower case) is refused. */
   readonly require_address_checksum: boolean
   /** How long the call that creates a payout waits for the network's outcome. */

@@ -24,10 +24,10 @@ const images = [
 ]
 
 test('every image is named by its exact version, and by its digest once it has one', () => {
-  expect(images).toHaveLength(5)
+  expect(images).toHaveLength(6)
   for (const image of images)
     expect(image).toMatch(
-      /^(node:\d+\.\d+\.\d+-slim|postgres:\d+\.\d+|prom\/prometheus:v\d+\.\d+\.\d+|grafana\/grafana:\d+\.\d+\.\d+)(@sha256:[0-9a-f]{64})?$/,
+      /^(node:\d+\.\d+\.\d+-slim|postgres:\d+\.\d+|prom\/(prometheus|alertmanager):v\d+\.\d+\.\d+|grafana\/grafana:\d+\.\d+\.\d+)(@sha256:[0-9a-f]{64})?$/,
     )
   // Either all of them were pinned, or none: half a pin is a mistake.
   expect(new Set(images.map((image) => image.includes('@'))).size).toBe(1)
@@ -72,11 +72,11 @@ describe.each(services)('the service %s', (_, service) => {
       }
       expect(value).not.toMatch(/PASSWORD|SECRET|TOKEN|:\/\/\w+:/)
     }
-    for (const name of service.secrets) expect(compose.secrets[name].file).toBe(`secrets/${name}`)
+    for (const name of service.secrets ?? []) expect(compose.secrets[name].file).toBe(`secrets/${name}`)
   })
 })
 
-const { 'node-1': one, 'node-2': two, postgres, prometheus, grafana } = compose.services
+const { 'node-1': one, 'node-2': two, postgres, prometheus, alertmanager, grafana } = compose.services
 
 test('two nodes are alike but for the port of this machine that leads to them', () => {
   expect({ ...one, ports: [] }).toEqual({ ...two, ports: [] })
@@ -90,7 +90,7 @@ test('the database is in a network without a way out, and only the service is wi
   expect(postgres.networks).toEqual(['back'])
   expect(postgres).not.toHaveProperty('ports')
   expect(one.networks).toEqual(['front', 'back', 'watch'])
-  for (const watching of [prometheus, grafana]) expect(watching.networks).not.toContain('back')
+  for (const watching of [prometheus, alertmanager, grafana]) expect(watching.networks).not.toContain('back')
   for (const [, { ports = [] }] of services) for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/)
   // Between the two nobody listens, and it says so by name.
   expect(one.environment.DATABASE_TLS).toBe('off')
@@ -113,6 +113,38 @@ test('Prometheus asks every node with the token that it has, and Grafana asks Pr
   expect(source).toMatchObject({ type: 'prometheus', url: 'http://prometheus:9090' })
   const [provider] = parse(read('deploy/grafana/provisioning/dashboards/trilho.yaml')).providers
   expect(grafana.volumes).toContain(`./grafana/trilho.json:${provider.options.path}/trilho.json:ro`)
+})
+
+test('alerts go from Prometheus to Alertmanager, and from there by severity to a URL that is a secret', () => {
+  const { global, alerting, rule_files } = parse(read('deploy/prometheus/prometheus.yaml'))
+  expect(alerting.alertmanagers).toEqual([{ static_configs: [{ targets: ['alertmanager:9093'] }] }])
+  expect(global.external_labels.docs).toMatch(/^\$\{PUBLIC_URL\}$/)
+  expect(prometheus.environment.PUBLIC_URL).toBe(one.environment.PUBLIC_URL)
+  const config = parse(read('deploy/prometheus/alertmanager.yaml'))
+  expect(alertmanager.command).toContain('--config.file=/etc/alertmanager/alertmanager.yaml')
+  expect(alertmanager.volumes).toContain(
+    './prometheus/alertmanager.yaml:/etc/alertmanager/alertmanager.yaml:ro',
+  )
+  // The network of those who watch has no way out.
+  expect(alertmanager.networks).toEqual(['front', 'watch'])
+  const receivers = config.receivers.map(({ name }: any) => name)
+  const [urgent] = config.route.routes
+  expect(urgent.matchers).toEqual(['severity = critical'])
+  expect([urgent.receiver, config.route.receiver]).toEqual(receivers)
+  for (const { webhook_configs } of config.receivers)
+    for (const { url_file, ...rest } of webhook_configs) {
+      expect(alertmanager.secrets).toContain(url_file.replace('/run/secrets/', ''))
+      expect(rest).toEqual({ send_resolved: true })
+    }
+  const rules = rule_files.flatMap((file: string) =>
+    parse(read(`deploy/prometheus/${file}`)).groups.flatMap((group: any) => group.rules),
+  )
+  const names = rules.map(({ alert }: any) => alert)
+  const named = config.inhibit_rules
+    .flatMap(({ source_matchers, target_matchers }: any) => [...source_matchers, ...target_matchers])
+    .flatMap((matcher: string) => matcher.match(/Trilho\w+/g) ?? [])
+  expect(named.length).toBeGreaterThan(1)
+  expect(named.filter((name: string) => !names.includes(name))).toEqual([])
 })
 
 test('secrets of compose are named as settings that can come from a file', () => {

@@ -117,12 +117,19 @@ test('every npm script that is named exists', () => {
   expect(named.filter(({ script }) => scripts[script] === undefined)).toEqual([])
 })
 
+test('no page for partners runs npx with a name that is not ours', () => {
+  const isForPartners = (name: string) => /^(docs\/guides\/|docs\/sdk\.md|sdk\/README\.md)/.test(name)
+  const pages = documents.filter((document) => isForPartners(nameOf(document)))
+  expect(pages.length).toBeGreaterThan(10)
+  expect(pages.filter(({ text }) => /\bnpx (?!--no-install )trilho\b/.test(text)).map(nameOf)).toEqual([])
+})
+
 describe('every trilho command that is named', () => {
   const listed = declared.map(({ name }) => name)
   const groups = listed.flatMap((name) => (name.includes(' ') ? [name.split(' ')[0]!] : []))
   const known = new Set([...listed, ...groups, 'help'])
   const typed =
-    /(?:\bnpx trilho|\bbin\/trilho\.js|(?<![\w./:@"-]|\bexec )trilho) ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?([^|)]*)/g
+    /(?:\bnpx trilho|\bbin\/trilho\.js|(?<![\w./:@"-]|\bexec |\bfrom )trilho) ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?([^|)]*)/g
   const named = documents.flatMap((document) =>
     document.code.flatMap((line) =>
       [...line.matchAll(typed)].map(([text, first, second, rest]) => ({

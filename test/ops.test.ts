@@ -100,8 +100,8 @@ describe('the alert rules', () => {
     for (const { alert, labels, annotations } of rules) {
       expect(['critical', 'warning'], alert).toContain(labels.severity)
       expect(annotations.summary.length, alert).toBeGreaterThan(10)
-      const [file, anchor] = annotations.runbook.split('#')
-      expect(file).toBe('docs/operate/incidents.md')
+      const [page, anchor] = annotations.runbook_url.split('#')
+      expect(page, alert).toBe('{{ $externalLabels.docs }}/docs/operate/incidents')
       expect(anchors, alert).toContain(anchor)
     }
   })
@@ -109,6 +109,8 @@ describe('the alert rules', () => {
   test('are loaded by the example, which scrapes less often than the figures may take', () => {
     const config = parse(read('deploy/prometheus/prometheus.yaml'))
     expect(config.rule_files).toEqual(['alerts.yaml'])
+    // The links of alerts begin with this label.
+    expect(config.global.external_labels.docs).toMatch(/^\$\{PUBLIC_URL\}$/)
     expect(config.scrape_configs[0].job_name).toBe('trilho')
     expect(
       rules.filter(({ expr }) => /\bup\{/.test(expr)).every(({ expr }) => expr.includes('job="trilho"')),

@@ -1,10 +1,20 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { wheelName } from '../tools/pack-wheel.ts'
 import { createDatabase, type TestDatabase } from './support/database.ts'
 import { assertPrinted, openRunner, type Runner, type Sample, samplesOf } from './support/markdown.ts'
 import { noteFact } from './support/proof.ts'
@@ -22,6 +32,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const pageOf = (path: string) => samplesOf(readFileSync(join(root, path), 'utf8'))
 const samples = pageOf('docs/quickstart.md')
 const sampleOf = (words: string) => samples.findIndex(({ code }) => code.includes(words))
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const [START, LISTEN, LIST, AUDIT] = [
   'npm start',
   'trilho listen',
@@ -117,12 +128,22 @@ test('npm start is ready, and prints three lines to paste', { timeout: 2 * BUILD
   expect(exports.map(([, name]) => name)).toEqual(['TRILHO_URL', 'TRILHO_KEY', 'CUSTOMER'])
   expect(server.printed()).not.toMatch(/\bwarn/i)
   const pasted = Object.fromEntries(exports.map(([, name, value]) => [name!, value!]))
-  execFileSync('npm', ['install', `${pasted.TRILHO_URL}/docs/trilho-sdk.tgz`, '--no-audit', '--no-fund'], {
-    cwd: project,
-    env: { PATH, HOME: home },
-  })
+  execFileSync(
+    'npm',
+    ['install', `${pasted.TRILHO_URL}/docs/trilho-sdk-${version}.tgz`, '--no-audit', '--no-fund'],
+    {
+      cwd: project,
+      env: { PATH, HOME: home },
+    },
+  )
+  const wheel = join(project, wheelName)
+  writeFileSync(
+    wheel,
+    Buffer.from(await (await fetch(`${pasted.TRILHO_URL}/docs/${wheelName}`)).arrayBuffer()),
+  )
   runner = openRunner({
-    env: { PATH, HOME: home, ...testRun(), ...pasted },
+    // Python imports the wheel as it is, so that the test needs no pip.
+    env: { PATH, HOME: home, ...testRun(), ...pasted, PYTHONPATH: wheel },
     sdk: join(project, 'node_modules/@trilho/sdk'),
     cwd: copy,
   })

@@ -19,10 +19,13 @@ const steps = [
 ]
 
 const OUTPUTS = ['sdk/dist', 'dist/cli', 'dist/console', 'dist/docs']
-const INPUTS = ['src', 'console', 'sdk', 'site', 'docs', 'examples', 'tools', 'CHANGELOG.md', 'openapi.json']
+const INPUTS = [
+  ...['src', 'console', 'sdk', 'cli', 'python', 'released', 'site', 'docs', 'examples', 'tools'],
+  ...['CHANGELOG.md', 'openapi.json', 'LICENSE'],
+]
 const CONFIGURATION = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
 const isInput = (name) =>
-  !['node_modules', 'dist', 'screenshots'].includes(name) && !/\.test\.tsx?$/.test(name)
+  !['node_modules', 'dist', 'screenshots', '__pycache__'].includes(name) && !/\.test\.tsx?$/.test(name)
 
 /** Path, size and time of every input: reading two thousand files would take longer than to compare these. */
 function inputs(path) {

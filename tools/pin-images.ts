@@ -11,7 +11,7 @@ const files = ['Dockerfile', 'compose.yaml'].map((name) => `${root}deploy/${name
 
 /** An image of Docker Hub: name, exact version, and the digest that was found before. */
 const IMAGE =
-  /(?<=^FROM |^ +image: )(node|postgres|prom\/prometheus|grafana\/grafana):(v?[0-9][\w.-]*)(@sha256:[0-9a-f]{64})?/gm
+  /(?<=^FROM |^ +image: )(node|postgres|prom\/prometheus|prom\/alertmanager|grafana\/grafana):(v?[0-9][\w.-]*)(@sha256:[0-9a-f]{64})?/gm
 
 const INDEX =
   'application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json'

@@ -25,6 +25,7 @@ export const variables = { document: '246.813.579-28', run: '1' } as const
 /** Example values of openapi.json that are replaced by variables, so that a second run can use others. */
 export const replaced: Readonly<Record<string, string>> = {
   '529.982.247-25': '{{document}}',
+  [variables.document]: '{{document}}',
   'user-4711': 'user-4711-{{run}}',
   'invoice-1042': 'invoice-1042-{{run}}',
   'withdrawal-77': 'withdrawal-77-{{run}}',

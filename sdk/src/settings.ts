@@ -66,8 +66,11 @@ export function checkedTimeout(timeout: number): number {
 
 function urlOf(text: string): URL {
   const url = tryUrl(text)
-  if (url && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.search || url.hash))
+  if (url && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.search || url.hash)) {
+    const [, base] = /^(.*)\/v1\/*$/.exec(url.href) ?? []
+    if (base !== undefined) throw new TypeError(`Leave /v1 away from the address of the server: ${base}`)
     return url
+  }
   const shown = text.replace(/^(\w+:\/\/)?.*@/s, '$1…@')
   throw new TypeError(`'${shown}' is not the address of a server: it looks like https://pay.example.com.`)
 }

@@ -64,7 +64,9 @@ describe('every request and every response fits openapi.json', () => {
     expect(dry.dry_run).toBe(true)
     const made = await trilho.pix.payouts.create(payout())
     expect((await trilho.pix.payouts.get(made.id)).amount).toBe('1050')
-    const { data, requestId } = await trilho.pix.payouts.receipt(made.id, { lang: 'en' }).withResponse()
+    const { data, requestId } = await eventually(() =>
+      trilho.pix.payouts.receipt(made.id, { lang: 'en' }).withResponse(),
+    )
     expect([data instanceof Uint8Array, data.length > 10_000, requestId?.slice(0, 4)]).toEqual([
       true,
       true,

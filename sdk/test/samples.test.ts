@@ -6,11 +6,13 @@ import { expect, onTestFinished, test } from 'vitest'
 import { installSdk } from './support/install.ts'
 
 /** What the samples take for granted of the program around them. */
-const around = `import type { PixPayout, Quote, Customer } from '@trilho/sdk'
+const around = `import type { Customer, PayLine, PixPayout, Quote } from '@trilho/sdk'
 declare global {
   const customer: Customer
   const customer_id: string
   const invoice: { id: number }
+  const employees: { number: string; salary: string; pix_key: string }[]
+  const payroll: PayLine[]
   const quote: Quote
   const secret: string
   function readCursor(): Promise<string | null>

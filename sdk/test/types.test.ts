@@ -9,6 +9,7 @@ import {
   type Listing,
   type OtherEvent,
   type PixPayout,
+  type PixPayoutDryRun,
   type Trade,
   type Trilho,
   units,
@@ -42,6 +43,15 @@ async function payouts(trilho: Trilho): Promise<void> {
   expectTypeOf<'completed'>().toExtend<typeof payout.status>()
   expectTypeOf<string>().toExtend<typeof payout.status>()
   expectTypeOf(await trilho.webhookEndpoints.delete('whe_1')).toEqualTypeOf<void>()
+}
+
+/** As a client that is generated from openapi.json gets them: the responses 200 and 201 of one operation. */
+function eitherResponse(answer: PixPayout | PixPayoutDryRun): string {
+  if (!('dry_run' in answer)) return answer.id
+  expectTypeOf(answer).toEqualTypeOf<PixPayoutDryRun>()
+  // @ts-expect-error nothing was made
+  answer.id
+  return answer.balance_after
 }
 
 function events(event: Event): string | null {
@@ -90,5 +100,5 @@ function errors(error: unknown): void {
 }
 
 test('types are held by the compiler', () => {
-  expect([payouts, events, streams, errors]).toHaveLength(4)
+  expect([payouts, eitherResponse, events, streams, errors]).toHaveLength(5)
 })

@@ -1,4 +1,10 @@
-import { type FoundSection, openSearch, type Search } from '../../src/doors/reference/search.ts'
+import {
+  arrange,
+  type FoundSection,
+  needsOther,
+  openSearch,
+  type Search,
+} from '../../src/doors/reference/search.ts'
 import { element, isPortuguese } from './element.ts'
 
 const SHOWN = 8
@@ -39,17 +45,18 @@ export function openSearchField(): void {
     input.focus()
   })
 
-  /**
-   * If the language of the page has no match, the other language is searched. If no index loads, submitting the form asks the
-   * server.
-   */
+  /** If no index loads, submitting the form asks the server. */
   async function find(): Promise<void> {
     const search = await searchIn(own)
     const asked = input.value
     const found = search(asked)
-    if (found.length > 0 || asked.trim() === '') return show(found)
+    if (!needsOther(found) || asked.trim() === '') return show(found.sections)
     const elsewhere = (await searchIn(other))(asked)
-    if (input.value === asked) show(elsewhere)
+    // Both languages get room in the short list.
+    const order = arrange(found, elsewhere)
+    const share = SHOWN / Math.max(1, order.length)
+    if (input.value === asked)
+      show(order.flatMap((which) => (which === 'own' ? found : elsewhere).sections.slice(0, share)))
   }
 
   function show(found: readonly FoundSection[]): void {

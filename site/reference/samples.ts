@@ -1,5 +1,6 @@
 import type { Parameter } from '../../src/doors/reference/openapi.ts'
 import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
+import { argumentOf, isAmount } from '../../tools/python-types.ts'
 import type { Sample } from '../code/sample.ts'
 import { bodyOf, type Entry, fileTypeOf, successOf } from './document.ts'
 
@@ -9,15 +10,15 @@ export function samplesOf(entry: Entry): Sample[] {
     {
       language: 'sh',
       title: 'curl',
-      code: curl(requestOf(entry)) + (answerOf(entry) === 'file' ? ` \\\n  -o ${FILE}` : ''),
+      code: curl(requestOf(entry)) + (answerOf(entry) === 'file' ? ` \\\n  -o ${SAMPLE_FILE}` : ''),
     },
     { language: 'ts', title: 'TypeScript', code: typescript(entry) },
-    { language: 'py', title: 'Python', code: python(requestOf(entry), answerOf(entry)) },
+    { language: 'py', title: 'Python', code: python(entry) },
   ]
 }
 
 /** Where a sample saves a response that is a file. */
-export const FILE = 'receipt.pdf'
+export const SAMPLE_FILE = 'receipt.pdf'
 
 /** What a sample does with the response. */
 type Answer = 'json' | 'file' | 'none'
@@ -119,7 +120,7 @@ function typescript(entry: Entry): string {
     return [
       `import { writeFile } from 'node:fs/promises'`,
       ...lines,
-      `await writeFile('${FILE}', await ${call})`,
+      `await writeFile('${SAMPLE_FILE}', await ${call})`,
     ].join('\n')
   if (listed) return [...lines, `for await (const one of ${call}) {`, '  console.log(one)', '}'].join('\n')
   return [...lines, success.content ? `console.log(await ${call})` : `await ${call}`].join('\n')
@@ -156,32 +157,54 @@ function literal(value: unknown, indent = ''): string {
   return `{\n${fields.join('\n')}\n${indent}}`
 }
 
-const pythonUse: Readonly<Record<Answer, string>> = {
-  json: '    print(json.load(response))',
-  file: `    open("${FILE}", "wb").write(response.read())`,
-  none: '    print(response.status)',
+function python(entry: Entry): string {
+  const name = entry['x-name'].split('.').map(argumentOf).join('.')
+  const call = `client.${name}(${pythonArguments(entry)})`
+  const [, success] = successOf(entry)
+  const listed = success.content?.['application/json']?.schema.properties?.data?.items
+  const lines = [
+    'import os',
+    'from trilho import Trilho',
+    '',
+    `client = Trilho(key=os.environ["TRILHO_KEY"], base_url="${PLACEHOLDER}")`,
+    '',
+  ]
+  if (listed && entry.method === 'GET') return [...lines, `for one in ${call}:`, '    print(one)'].join('\n')
+  return [...lines, pythonUse[answerOf(entry)](call)].join('\n')
 }
 
-function python({ method, path, body }: SampleRequest, answer: Answer): string {
-  const lines = ['import json, os, urllib.request', '', 'request = urllib.request.Request(']
-  lines.push(
-    `    ${`"${PLACEHOLDER}${path}"`.replaceAll(VARIABLE, '" + os.environ["$1"] + "').replace(/ \+ ""$/, '')},`,
+const pythonUse: Readonly<Record<Answer, (call: string) => string>> = {
+  json: (call) => `print(${call})`,
+  file: (call) => `with open("${SAMPLE_FILE}", "wb") as file:\n    file.write(${call})`,
+  none: (call) => call,
+}
+
+function pythonArguments(entry: Entry): string {
+  const { parameters = [] } = entry
+  const inPath = neededIn(entry, 'path').map(({ name }) => {
+    const value = sampleValue(name, parameters)
+    return pythonLiteral(variableOf(name, value) ?? value)
+  })
+  const query = neededIn(entry, 'query').map(
+    ({ name }) => `${argumentOf(name)}=${pythonLiteral(sampleValue(name, parameters))}`,
   )
-  if (method !== 'GET') lines.push(`    method="${method}",`)
-  lines.push('    headers={', '        "Authorization": "Bearer " + os.environ["TRILHO_KEY"],')
-  if (body !== undefined) lines.push('        "Content-Type": "application/json",')
-  lines.push('    },')
-  if (body !== undefined)
-    lines.push(`    data=json.dumps(${indented(pythonLiteral(body), '    ')}).encode(),`)
-  lines.push(')', 'with urllib.request.urlopen(request) as response:')
-  lines.push(pythonUse[answer])
-  return lines.join('\n')
+  const body = bodyOf(entry)
+  const fields = Object.entries((withVariables(body?.example) ?? {}) as object).map(([name, value]) => {
+    const isInt = isAmount(body?.schema.properties?.[name] ?? {})
+    return `${argumentOf(name)}=${isInt ? value : pythonLiteral(value)}`
+  })
+  const given = [...inPath, ...query, ...fields]
+  return fields.length > 1 ? `\n    ${given.join(',\n    ')},\n` : given.join(', ')
 }
 
 const pythonWords: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
 
-const pythonLiteral = (value: unknown): string =>
-  JSON.stringify(value, null, 4).replaceAll(
-    /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
-    (found) => pythonWords[found] ?? found.replace(/^"\$([A-Z]+)"$/, 'os.environ["$1"]'),
-  )
+const pythonLiteral = (value: unknown): string => {
+  const [line, ...more] = JSON.stringify(value, null, 4)
+    .replaceAll(
+      /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
+      (found) => pythonWords[found] ?? found.replace(/^"\$([A-Z]+)"$/, 'os.environ["$1"]'),
+    )
+    .split('\n')
+  return [line, ...more.map((each) => `    ${each}`)].join('\n')
+}

@@ -1,12 +1,28 @@
 import type { SearchIndex } from '../../src/doors/reference/search.ts'
 import { termsOf } from '../../src/doors/reference/search.ts'
 import type { Language, Page } from '../page.ts'
-import { synonyms } from './synonyms.ts'
+import { keywords, synonyms } from './synonyms.ts'
 
 /** The weight of a word by its position. */
 const WEIGHT = { title: 9, heading: 5, description: 2, text: 1 } as const
 
 const SNIPPET_CHARS = 90
+
+/** Score factors: most readers look for a guide, and the changelog has a word about everything. */
+const factors: readonly (readonly [prefix: string, factor: number])[] = [
+  ['/docs/guides/', 1.3],
+  ['/docs/quickstart', 1.1],
+  ['/docs/sdk', 1.1],
+  ['/docs/api/events/', 0.7],
+  ['/docs/operate/', 0.8],
+  ['/docs/cli', 0.6],
+  ['/docs/changelog', 0.5],
+]
+
+const factorOf = (address: string): [] | [number] => {
+  const found = factors.find(([prefix]) => address.startsWith(prefix))
+  return found ? [found[1]] : []
+}
 
 /** Builds the search index of one language: all sections, and the sections of each word. */
 export function indexOf(pages: readonly Page[], language: Language): SearchIndex {
@@ -21,29 +37,21 @@ export function indexOf(pages: readonly Page[], language: Language): SearchIndex
         page.title,
         heading ?? '',
         snippetOf(heading === undefined ? page.description : text),
+        ...factorOf(page.address),
       ])
       if (position === 0) {
         note(number, page.title, WEIGHT.title)
-        note(number, page.also ?? '', WEIGHT.heading)
+        note(number, `${page.also ?? ''} ${keywords[page.address] ?? ''}`, WEIGHT.heading)
         note(number, page.description, WEIGHT.description)
       }
       note(number, heading ?? '', WEIGHT.heading)
       note(number, text, WEIGHT.text)
     }
   }
-  for (const [word, others] of Object.entries(synonyms[language])) alsoFind(word, others)
   return {
     sections,
     terms: Object.fromEntries([...places].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(packed)),
-  }
-
-  /** Makes a word also find the sections of its synonyms. */
-  function alsoFind(word: string, others: readonly string[]): void {
-    const found = new Map(places.get(word))
-    for (const other of others)
-      for (const [number, weight] of places.get(other) ?? [])
-        found.set(number, Math.max(found.get(number) ?? 0, weight))
-    places.set(word, new Map([...found].toSorted(([a], [b]) => a - b)))
+    synonyms: synonyms[language],
   }
 
   function note(number: number, text: string, weight: number): void {

@@ -3,11 +3,13 @@ import { type Environment, environments } from '../core/environment.ts'
 import type { Config } from '../node/config.ts'
 import type { Shared } from '../parties/partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
+import type { Row } from './csv.ts'
 import type { Io } from './io.ts'
 
 /**
- * A command of `trilho`, declared as data. The parser, the help, shell completion and docs/cli.md are derived from it. The code
- * of a command is imported when the command runs, so that the table loads fast.
+ * A command of `trilho`, declared as data. The parser, the help, shell completion and the pages docs/cli.md and
+ * docs/operate/cli.md are derived from it. The code of a command is imported when the command runs, so that the table loads
+ * fast.
  */
 export type CliCommand = {
   /** As typed: "keys create". */
@@ -25,6 +27,8 @@ export type CliCommand = {
   readonly alone?: true
   /** Takes a program to start after `--`. */
   readonly takes_program?: true
+  /** Prints a list, also as CSV. */
+  readonly lists?: true
 } & (
   | { readonly run: (input: Input) => Promise<Output> }
   /** Needs the database: that of the running server, or the embedded one, started for this command. */
@@ -45,6 +49,10 @@ export type CliOption = {
 
 export type Input = {
   readonly io: Io
+  /** The table that this command is a row of. */
+  readonly commands: readonly CliCommand[]
+  /** The address of the server that runs on this machine's data folder, if there is one. */
+  readonly findLocalServer: () => Promise<string | undefined>
   /** The settings of the service, read on first access: commands with an API key do not need them. */
   readonly config: Config
   readonly format: Format
@@ -64,13 +72,21 @@ export type Reach = {
   readonly office: Office
 }
 
-/** `json` is printed with --json, `text` for people. A command that prints while it runs returns only its exit code. */
+/**
+ * `json` is printed with --json, `text` for people, `rows` as CSV. A command that prints while it runs returns only its exit
+ * code.
+ */
 export type Output =
-  | { readonly json: unknown; readonly text: string; readonly exit_code?: number }
-  | { readonly exit_code: number; readonly json?: never; readonly text?: never }
+  | {
+      readonly json: unknown
+      readonly text: string
+      readonly rows?: readonly Row[]
+      readonly exit_code?: number
+    }
+  | { readonly exit_code: number; readonly json?: never; readonly text?: never; readonly rows?: never }
   | undefined
 
-export type Format = 'table' | 'json' | 'jsonl'
+export type Format = 'table' | 'json' | 'jsonl' | 'csv'
 
 /** The command line is malformed: the message is shown with the usage of the command. */
 export class UsageError extends Error {}
@@ -129,8 +145,15 @@ export function usage(message: string): never {
 const cellOf = (value: unknown): string =>
   value instanceof Date ? value.toISOString() : String(value ?? '-')
 
+/** The output of a command that prints a list. */
+export const listed = (json: unknown, rows: readonly Row[]): NonNullable<Output> => ({
+  json,
+  text: table(rows),
+  rows,
+})
+
 /** A text table with aligned columns. */
-export function table(rows: readonly Readonly<Record<string, unknown>>[]): string {
+export function table(rows: readonly Row[]): string {
   if (rows.length === 0) return '(none)\n'
   const names = Object.keys(rows[0]!)
   const cells = [names, ...rows.map((row) => names.map((name) => cellOf(row[name])))]

@@ -1,4 +1,3 @@
-import { Refusal } from '../core/errors.ts'
 import { type CliCommand, NotAllowed, UsageError } from './command.ts'
 import { exit, Interrupted, NotShown } from './exit.ts'
 import { usageText } from './help.ts'
@@ -15,18 +14,15 @@ export type ErrorOutput = {
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** Imports the handler of SDK errors or of database errors only for the commands that can throw them. */
-export async function errorOutputOf(error: unknown, command: CliCommand): Promise<ErrorOutput> {
+/** The report of an error that any command can throw. */
+export function errorOutputOf(error: unknown, command: CliCommand): ErrorOutput | undefined {
   if (error instanceof UsageError) return typedWrong(error.message, usageText(command))
   if (error instanceof Interrupted)
     return { code: 'interrupted', message: 'Interrupted; nothing was done.', exit: exit.interrupted }
   if (error instanceof NotShown) return notShown(error)
   if (error instanceof NotAllowed)
     return { code: 'not_allowed', message: error.message, exit: exit.not_allowed }
-  if (error instanceof Refusal) return refusalOutput(error)
-  return command.who === 'key'
-    ? (await import('./api/api-error-output.ts')).apiErrorOutput(error)
-    : (await import('./service-error-output.ts')).serviceErrorOutput(error)
+  return undefined
 }
 
 export const notShown = ({ message }: NotShown): ErrorOutput => ({
@@ -41,16 +37,6 @@ export const typedWrong = (message: string, usage?: string): ErrorOutput => ({
   exit: exit.typed_wrong,
   ...(usage === undefined ? {} : { behind: `\n${usage}` }),
 })
-
-/** A refusal by a rule of the service: operator commands call the rules directly, without HTTP. */
-function refusalOutput({ code, status, message, param, details }: Refusal): ErrorOutput {
-  return {
-    code,
-    message,
-    exit: exitOfStatus(status),
-    more: { ...(param ? { param } : {}), ...(details ? { details } : {}) },
-  }
-}
 
 export function exitOfStatus(status: number): number {
   if (status === 401 || status === 403) return exit.not_allowed

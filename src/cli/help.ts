@@ -9,14 +9,14 @@ const groups: Readonly<Record<Who, string>> = {
 }
 
 const FOOTER =
-  'Each takes --output table|json|jsonl, --json, and --help, which shows its options and examples.\n'
+  'Each takes --output table|json|jsonl (a list also csv), --json, and --help, which shows its options and examples.\n'
 
 /** The list of all commands, one line each. */
 export function help(commands: readonly CliCommand[]): string {
   const width = widthOf(commands)
-  const parts = Object.entries(groups).map(([who, title]) => {
+  const parts = Object.entries(groups).flatMap(([who, title]) => {
     const own = commands.filter((command) => command.who === who)
-    return `${title}:\n${listOf(own, width)}`
+    return own.length > 0 ? [`${title}:\n${listOf(own, width)}`] : []
   })
   return `trilho ${version}\n\n${parts.join('\n')}\n${FOOTER}`
 }

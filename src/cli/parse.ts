@@ -4,7 +4,7 @@ import { optionsOf } from './shared-options.ts'
 
 type Typed = Pick<Input, 'options' | 'positionals' | 'program' | 'format'>
 
-const formats: readonly Format[] = ['table', 'json', 'jsonl']
+const formats: readonly Format[] = ['table', 'json', 'jsonl', 'csv']
 
 /** Parses the arguments of a command against its declaration. */
 export function parse(command: CliCommand, args: readonly string[]): Typed {
@@ -17,7 +17,7 @@ export function parse(command: CliCommand, args: readonly string[]): Typed {
   if (program.length > 0 && !command.takes_program) usage(`Unexpected: -- ${program.join(' ')}`)
   for (const [name, { required }] of Object.entries(declared))
     if (required && values[name] === undefined) usage(`--${name} is missing.`)
-  return { options: values, positionals, program, format: formatOf(values) }
+  return { options: values, positionals, program, format: formatOf(command, values) }
 }
 
 function read(declared: Readonly<Record<string, CliOption>>, args: readonly string[]) {
@@ -26,7 +26,7 @@ function read(declared: Readonly<Record<string, CliOption>>, args: readonly stri
     options[name] = { type, multiple }
   try {
     const { values, positionals, tokens } = parseArgs({
-      args: [...args],
+      args: withNumbersJoined(declared, args),
       options,
       allowPositionals: true,
       tokens: true,
@@ -41,8 +41,30 @@ function read(declared: Readonly<Record<string, CliOption>>, args: readonly stri
     return { values: values as Input['options'], positionals }
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError((error as Error).message.split('. To specify')[0])
+    throw new UsageError(mistakeIn(error as Error & { code?: string }))
   }
+}
+
+/** `--amount -5` is `--amount=-5`: a number below zero is a value, and the command says whether it may be. */
+function withNumbersJoined(declared: Readonly<Record<string, CliOption>>, args: readonly string[]): string[] {
+  const takesNext = (word: string | undefined) =>
+    word?.startsWith('--') === true && declared[word.slice(2)]?.type === 'string'
+  return args.flatMap((word, i) => {
+    if (i > 0 && takesNext(args[i - 1]) && /^-\d/.test(word)) return []
+    const next = args[i + 1]
+    return takesNext(word) && next !== undefined && /^-\d/.test(next) ? [`${word}=${next}`] : [word]
+  })
+}
+
+function mistakeIn({ message, code }: Error & { code?: string }): string {
+  const [, name] = /'(?:-\w, )?(--[\w-]+)/.exec(message) ?? []
+  if (
+    code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE' &&
+    name &&
+    /argument (?:missing|is ambiguous)/.test(message)
+  )
+    return `${name} needs a value. If the value begins with a dash: ${name}=VALUE`
+  return message.split('. To specify')[0]!
 }
 
 /** The output format, read even from a line that does not parse: with --json the error is JSON too. */
@@ -55,9 +77,11 @@ export function formatAsked(argv: readonly string[]): Format {
   return formats.find((format) => format === named) ?? 'table'
 }
 
-function formatOf({ output, json }: Input['options']): Format {
-  const named = formats.find((format) => format === (output ?? 'table'))
-  if (!named) return usage(`--output must be one of ${formats.join(', ')}.`)
+function formatOf({ lists }: CliCommand, { output, json }: Input['options']): Format {
+  const taken = formats.filter((format) => format !== 'csv' || lists)
+  if (output === 'csv' && !lists) usage(`--output csv is for lists; this takes ${taken.join(', ')}.`)
+  const named = taken.find((format) => format === (output ?? 'table'))
+  if (!named) return usage(`--output must be one of ${taken.join(', ')}.`)
   if (json !== true) return named
   if (output !== undefined && named !== 'json') usage(`--json and --output ${named} contradict each other.`)
   return 'json'

@@ -1,5 +1,6 @@
 import { WrongSecretKey } from '../control/secrets/check.ts'
 import { describeError, messageOf } from '../core/error-report.ts'
+import { Refusal } from '../core/errors.ts'
 import { DataDirBusy, NoDatabase } from '../db/embedded/folder.ts'
 import { SameOriginRuns } from '../db/embedded/identity.ts'
 import { DataDirSuperseded } from '../db/embedded/superseded.ts'
@@ -8,7 +9,7 @@ import { MigrationBlocked } from '../db/migrate.ts'
 import { PoolerInTheWay } from '../db/server-state.ts'
 import { UntrustedServer } from '../db/tls.ts'
 import { ConfigError } from '../node/config.ts'
-import type { ErrorOutput } from './error-output.ts'
+import { type ErrorOutput, exitOfStatus } from './error-output.ts'
 import { exit } from './exit.ts'
 
 /** Turns an error of the service or the database into the error output. */
@@ -20,9 +21,20 @@ export function serviceErrorOutput(error: unknown): ErrorOutput {
       exit: exit.refused,
       more: { mistakes: error.mistakes },
     }
+  if (error instanceof Refusal) return refusalOutput(error)
   const known = foreseen.find(([kind]) => error instanceof kind)
   if (known) return { code: known[1], message: (error as Error).message, exit: known[2] ?? exit.refused }
   return errorOutputByCode(error as CodedError)
+}
+
+/** A refusal by a rule of the service: operator commands call the rules directly, without HTTP. */
+function refusalOutput({ code, status, message, param, details }: Refusal): ErrorOutput {
+  return {
+    code,
+    message,
+    exit: exitOfStatus(status),
+    more: { ...(param ? { param } : {}), ...(details ? { details } : {}) },
+  }
 }
 
 /** Errors whose message is written for the user. */

@@ -1,14 +1,23 @@
 import type { CliCommand, CliOption, Who } from './command.ts'
 
 /** Options that every command takes, or every command of one kind. */
-const always: Readonly<Record<string, CliOption>> = {
+const always = {
   output: {
     type: 'string',
     value: 'table|json|jsonl',
     about: 'How to print; jsonl is a line for each object',
   },
   json: { type: 'boolean', about: 'Print JSON, errors included' },
-}
+} as const satisfies Readonly<Record<string, CliOption>>
+
+const ofLists = {
+  ...always,
+  output: {
+    ...always.output,
+    value: `${always.output.value}|csv`,
+    about: 'How to print; jsonl is a line for each object, csv for spreadsheets',
+  },
+} as const
 
 const ofKind: Readonly<Record<Who, Readonly<Record<string, CliOption>>>> = {
   key: {
@@ -51,10 +60,15 @@ const variables: Readonly<Record<Who, Readonly<Record<string, string>>>> = {
 }
 
 /** All options of a command, its own first. A command marked `alone`, such as `completion`, has no options of its kind. */
-export const optionsOf = ({ options = {}, who, alone }: CliCommand): Readonly<Record<string, CliOption>> => ({
+export const optionsOf = ({
+  options = {},
+  who,
+  alone,
+  lists,
+}: CliCommand): Readonly<Record<string, CliOption>> => ({
   ...options,
   ...(alone ? {} : ofKind[who]),
-  ...always,
+  ...(lists ? ofLists : always),
 })
 
 export const variablesOf = (command: CliCommand): Readonly<Record<string, string>> => ({

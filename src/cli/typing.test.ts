@@ -4,8 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { ioOf, runCli } from '../../test/support/cli.ts'
 import { isMistake } from '../../test/support/cli-stage.ts'
+import { assetNames } from '../core/money.ts'
 import { commands } from './commands/all.ts'
+import { ASSETS } from './commands/api/options.ts'
 import { choices, scriptOf } from './completion.ts'
+import { AmountCell, csv } from './csv.ts'
 import { exit } from './exit.ts'
 import { findCommand, nearest } from './find-command.ts'
 import { parse } from './parse.ts'
@@ -59,7 +62,8 @@ test.each<[string, RegExp]>([
     'transfers create --customer c --asset BRL --network n --amount 1 --to x',
     /BRL is paid by Pix: trilho payouts create/,
   ],
-  ['payouts list --output xml', /--output must be one of table, json, jsonl/],
+  ['payouts list --output xml', /--output must be one of table, json, jsonl, csv\./],
+  ['payouts get po_x --output xml', /--output must be one of table, json, jsonl\./],
   ['payouts list --output jsonl --json', /--json and --output jsonl contradict each other/],
   ['serve --role both', /--role must be one of all, api, worker\./],
   ['completion tcsh', /The shell must be one of bash, zsh, fish/],
@@ -67,6 +71,32 @@ test.each<[string, RegExp]>([
   ['listen --forward-to nonsense', /--forward-to must be a URL such as/],
   ['trigger pix.payout.completed --override amount', /--override must be FIELD=VALUE/],
   ['usage --url nowhere', /nowhere is not the address of a service/],
+  ['usage --url http://127.0.0.1:8080/v1/', /Leave \/v1 away: http:\/\/127\.0\.0\.1:8080\n/],
+  [
+    'trigger pix.payout.completed --override amount=10.50',
+    /--override amount takes a whole number of the smallest unit: for 10\.50 .* amount=1050\n/,
+  ],
+  [
+    'payouts create --customer c --amount -5 --to a@b.c --idempotency-key k',
+    /--amount must be above zero, such as 10\.50\./,
+  ],
+  ['payouts create --customer --amount 1', /--customer needs a value\. .*--customer=VALUE\n/],
+  ['payouts list --status', /--status needs a value/],
+  [
+    'payouts get cus_01m7ekz4afmyb6w1xfey036y8p',
+    /is the id of a customer\. The id of a payout starts with po_\. See: trilho customers get cus_01m7/,
+  ],
+  ['customers balances po_x', /is the id of a payout\. The id of a customer starts with cus_/],
+  ['sandbox complete tr_x', /is the id of a transfer\. The id of a payout starts with po_/],
+  [
+    'customers create --name Ana --document 529.982.247-15',
+    /--document 529\.982\.247-15 has the form of a CPF, but its check digits are wrong/,
+  ],
+  [
+    'payouts check --customer c --amount 1 --to 11987654321',
+    /form of a CPF, but its check digits are wrong.*A phone number begins with \+55: \+5511987654321/,
+  ],
+  ['payouts create --output csv --customer c --amount 1 --to a@b.c', /--output csv is for lists; this takes/],
   [
     'payouts create --customer c --amount 1 --to a@b.c --amount=100 --idempotency-key k',
     /--amount is given twice/,
@@ -142,6 +172,7 @@ describe('completion', () => {
     expect(offered('trilho keys create --en')).toEqual(['--environment'])
     expect(offered('trilho keys create --environment ')).toEqual(['production', 'sandbox'])
     expect(offered('trilho payouts list --json --output j')).toEqual(['json', 'jsonl'])
+    expect(offered('trilho payouts list --output c')).toEqual(['csv'])
     expect(offered('trilho trigger pix.payout.c')).toEqual(['pix.payout.created', 'pix.payout.completed'])
     expect(offered('trilho completion ')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']))
   })
@@ -158,6 +189,26 @@ describe('completion', () => {
     for (const shell of ['zsh', 'fish'] as const)
       expect(scriptOf(shell, commands)).toContain('webhooks redeliver')
   })
+})
+
+test('CSV has a column per field, two for an amount, quotes where needed, and no formula', () => {
+  const amount = new AmountCell('-10.50', 'BRL')
+  const rows = [
+    { id: 'po_1', amount, name: 'Ana "A", Souza', note: undefined },
+    { id: 'po_2', amount, name: '=1+1', note: new Date(0) },
+  ]
+  expect(csv(rows).split('\n')).toEqual([
+    'id,amount,amount_asset,name,note',
+    'po_1,-10.50,BRL,"Ana ""A"", Souza",',
+    `po_2,-10.50,BRL,'=1+1,1970-01-01T00:00:00.000Z`,
+    '',
+  ])
+  expect(csv(rows.slice(1), { header: false })).toMatch(/^po_2,/)
+  expect(csv([])).toBe('')
+})
+
+test('the assets of the options are those of the service', () => {
+  expect(ASSETS).toBe(assetNames.join('|'))
 })
 
 test('progress is shown on a terminal only', () => {

@@ -14,18 +14,22 @@ export const dryRunQuery = Fields({
   ),
 })
 
-export const DryRun = <P extends TProperties>(more: P) =>
-  T.Object({
-    dry_run: T.Literal(true),
-    asset: AssetName,
-    decimals: T.Integer({ description: 'Decimals of asset', examples: [2] }),
-    fee: Units,
-    balance_after: Units,
-    ...more,
-    would_replay: T.Boolean({
-      description: 'This very request was made before: it would get that answer, and nothing would move',
-    }),
-  })
+/** Named, and with `dry_run`, which no other response has: so a typed client tells the two responses of a call apart. */
+export const DryRun = <P extends TProperties>($id: string, more: P) =>
+  T.Object(
+    {
+      dry_run: T.Literal(true),
+      asset: AssetName,
+      decimals: T.Integer({ description: 'Decimals of asset', examples: [2] }),
+      fee: Units,
+      balance_after: Units,
+      ...more,
+      would_replay: T.Boolean({
+        description: 'This very request was made before: it would get that answer, and nothing would move',
+      }),
+    },
+    { $id },
+  )
 
 /** The response to a dry run of a payout or transfer. */
 export function replyToTried<Made extends { readonly fee: bigint }>(

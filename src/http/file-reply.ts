@@ -24,7 +24,7 @@ export class ReadFile {
   }
 }
 
-/** Reads the file unless `If-None-Match` names it (RFC 9110 §13.1.2: weak comparison, and `*` stands for any). */
+/** Reads the file unless `If-None-Match` names it (RFC 9110, section 13.1.2: weak comparison, and `*` stands for any). */
 export async function readUnlessKnown(file: FileReply, if_none_match: string | undefined): Promise<ReadFile> {
   const known = (if_none_match ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   const is_known = known.includes('*') || known.includes(file.etag)

@@ -79,7 +79,15 @@ export type OpenWorlds = {
 }
 
 /** The properties that differ between the two worlds. */
-type Own = 'pix' | 'chain' | 'prices' | 'set_prices' | 'quoting' | 'treasury_limits' | 'plain_http_webhooks'
+type Own =
+  | 'pix'
+  | 'chain'
+  | 'prices'
+  | 'set_prices'
+  | 'quoting'
+  | 'treasury_limits'
+  | 'plain_http_webhooks'
+  | 'receipts_have_value'
 
 type Batch = Parameters<NonNullable<DoorOptions['onBatch']>>[0]
 
@@ -159,6 +167,7 @@ export function openWorlds(options: {
         quoting,
         treasury_limits: true,
         plain_http_webhooks: false,
+        receipts_have_value: true,
       }),
       sandbox: open('sandbox', {
         pix: simulatedPix({ clock, journal }),
@@ -169,6 +178,7 @@ export function openWorlds(options: {
         quoting: { ...quoting, spread_bps: 0 },
         treasury_limits: false,
         plain_http_webhooks: true,
+        receipts_have_value: false,
       }),
     },
     doors: doors as OpenWorlds['doors'],

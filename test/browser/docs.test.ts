@@ -49,6 +49,8 @@ const morePages = {
   errors: '/docs/errors',
   search: '/docs/search?q=idempotency',
   changelog: '/docs/changelog',
+  reconcile: '/docs/guides/reconcile',
+  'portuguese-home': '/docs/pt',
   portuguese: '/docs/pt/quickstart',
   'portuguese-error': '/docs/pt/errors/quote_expired',
 }
@@ -98,6 +100,32 @@ test('search opens with a key, finds while one types, and is walked with the arr
     expect(await page.locator('.found').isVisible()).toBe(false)
   }))
 
+test('search forgives typing errors, words that are too many, and Portuguese', () =>
+  read({ width: widths.desktop }, async ({ open, page }) => {
+    await open('/docs')
+    const field = page.getByRole('combobox')
+    for (const [question, expected] of [
+      ['webhok signture', /signature/i],
+      ['how do I avoid paying twice', /idempotency/i],
+      ['estorno', /reversal/i],
+    ] as const) {
+      await page.keyboard.press('/')
+      await field.fill(question)
+      await page.getByRole('option').first().filter({ hasText: expected }).waitFor()
+    }
+  }))
+
+test('a table that is wider than a phone has a shadow at the side where it is cut', () =>
+  read({ width: widths.phone }, async ({ open, page, fits }) => {
+    await open('/docs/guides/conversions')
+    await fits()
+    const [cut, attached] = await page.evaluate<[boolean, string]>(`(() => {
+      const table = [...document.querySelectorAll('.table')].find((one) => one.scrollWidth > one.clientWidth)
+      return [table !== undefined, table && getComputedStyle(table).backgroundAttachment]
+    })()`)
+    expect([cut, attached]).toEqual([true, 'local, local, scroll, scroll'])
+  }))
+
 test('an index that did not come is fetched again, and until then the form asks the server', () =>
   read({ width: widths.desktop }, async ({ open, page, allow }) => {
     allow(/503 .*\/docs\/search\/en\.json/)
@@ -113,7 +141,12 @@ test('an index that did not come is fetched again, and until then the form asks 
     await field.fill('quote_expired ')
     await page.getByRole('option').first().filter({ hasText: 'quote_expired' }).waitFor()
     await field.fill('saldo')
-    await page.getByRole('option').first().filter({ hasText: 'insufficient_balance' }).waitFor()
+    await page
+      .getByRole('option')
+      .first()
+      .filter({ hasText: /balance/i })
+      .waitFor()
+    await page.getByRole('option').filter({ hasText: 'insufficient_balance' }).first().waitFor()
     broken = true
     await open('/docs')
     await page.keyboard.press('/')
@@ -193,7 +226,7 @@ test('the theme follows the system until one is chosen, which is remembered', ()
     expect(await scheme()).toBe('light')
   }))
 
-test('without a script every sample is shown, and the search asks the server', async () => {
+test('without a script every sample is shown, and the search asks the server, which forgives as well', async () => {
   const context = await (await openBrowser()).newContext({ javaScriptEnabled: false })
   try {
     const page = await context.newPage()
@@ -205,6 +238,10 @@ test('without a script every sample is shown, and the search asks the server', a
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/docs\/search\?q=quote_expired/)
     expect(await page.locator('.results a').first().innerText()).toBe('quote_expired')
+    await page.locator('.search-page input').fill('idempotncy keys')
+    await page.locator('.search-page button').click()
+    await page.waitForURL(/q=idempotncy/)
+    expect(await page.locator('.results a').first().innerText()).toMatch(/idempotency/i)
   } finally {
     await context.close()
   }

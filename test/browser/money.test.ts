@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeCpf } from '../../src/core/document.ts'
 import { browse, widths } from '../support/browser.ts'
 import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console-stage.ts'
+import { readPdf } from '../support/pdf.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { until } from '../support/wait.ts'
 
@@ -68,6 +69,8 @@ test('a customer, test money, and a payout that nobody answers for a while', asy
     await page.locator('.track').getByText('No answer').waitFor()
     await settled()
     await screenshot('money-payout-unknown')
+    const receipt = page.getByRole('link', { name: 'Receipt' })
+    expect(await receipt.count()).toBe(0)
     await page.locator('.track').getByText('Completed').waitFor({ timeout: 40_000 })
     await until(async () => (await sums(page)).length === 2, 9000)
     expect(await sums(page)).toEqual(['0.00', '0.00'])
@@ -76,6 +79,9 @@ test('a customer, test money, and a payout that nobody answers for a while', asy
     await screenshot('money-payout-answered')
     const { json } = await stage.api.get(`/v1/pix/payouts/${made.json.id}`)
     expect(json.status).toBe('completed')
+    const [download] = await Promise.all([page.waitForEvent('download'), receipt.click()])
+    expect(download.suggestedFilename()).toBe(`receipt-${made.json.id}.pdf`)
+    expect((await readPdf(readFileSync(await download.path()))).text).toContain('Payer Name Ivone Barros')
   })
 })
 

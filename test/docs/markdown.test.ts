@@ -25,6 +25,7 @@ const pages = [
   ...['README.md', 'CHANGELOG.md'],
 ]
 const sdk = join(root, 'sdk')
+const python = { PYTHONPATH: join(root, 'python'), PYTHONDONTWRITEBYTECODE: '1' }
 
 const languages: Record<string, boolean> = {
   sh: true,
@@ -62,7 +63,7 @@ describe.each(run)('$page', ({ samples }) => {
       await api.post('/v1/sandbox/deposits', { customer_id: id, asset, amount })
     const { PATH = '' } = process.env
     const own = { TRILHO_URL: service.url, TRILHO_KEY: key, CUSTOMER: id }
-    runner = openRunner({ env: { PATH, ...testRun(), ...own }, sdk })
+    runner = openRunner({ env: { PATH, ...testRun(), ...python, ...own }, sdk })
   })
   afterAll(() => runner.stop())
 
@@ -72,6 +73,16 @@ describe.each(run)('$page', ({ samples }) => {
       if (sample.output) assertPrinted(sample.output, printed)
     })
   }
+})
+
+test('every curl command of a guide is run', () => {
+  const guides = pages.filter((page) => page.startsWith('docs/guides/'))
+  const notRun = guides.flatMap((page) =>
+    [...read(page).matchAll(/^```sh *\n([\s\S]*?)^```$/gm)]
+      .filter(([, code]) => /^\s*(\w+=\S*\$\()?curl\b/m.test(code!))
+      .map(([, code]) => `${page}: ${code}`),
+  )
+  expect(notRun).toEqual([])
 })
 
 test('enough of the guides is run', () => {

@@ -61,6 +61,7 @@ export function openBareWorld(options: {
     quoting: { spread_bps: 0, partner_fee_max_bps: 1000, price_max_age_ms: 30_000 },
     treasury_limits: false,
     plain_http_webhooks: true,
+    receipts_have_value: false,
     require_address_checksum: false,
     pix_wait_ms: 2000,
     lease_ms: 15_000,

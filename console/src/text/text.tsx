@@ -2,7 +2,7 @@ import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, us
 import type { Language } from '../format/amount.ts'
 import { isServed, reloadOnce } from '../reload.ts'
 import type { Texts } from './en/en.ts'
-import { firstTexts as english } from './en/first-texts.ts'
+import { english } from './en/english.ts'
 
 /** The texts of the operator's pages, once they are needed. Until then English lacks them, and no other page uses them. */
 let operators: Pick<Texts, 'operator'> | undefined

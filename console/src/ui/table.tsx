@@ -32,7 +32,10 @@ export type Column<Row> = {
   readonly fold?: 'm1' | 'm2' | 'a1' | 'a2' | 'named'
   /** With a place in the fold: the heading stands before the value there too, because its figure alone would be unclear. */
   readonly labelled?: boolean
-  /** Columns without a place in the fold are left out where the table is too narrow: the last one first, unless it is `kept` longer. */
+  /**
+   * Columns without a place in the fold are left out where the table is too narrow: the last one first, and those that are
+   * `kept` at the very last, as are columns of buttons, which have no heading.
+   */
   readonly kept?: boolean
   readonly className?: string
 }
@@ -87,9 +90,12 @@ export function Table<Row>(props: Props<Row>) {
   if (rows !== undefined && rows.length === 0) return empty ?? null
 
   const loading = rows === undefined
-  const last = columns.findLast(({ key }) => !gone.has(key))?.key
-  const place = (column: Column<Row>) =>
-    gone.has(column.key) ? 'gone' : column.key === last && gone.size > 0 ? 'end' : ''
+  const left = columns.filter(({ key }) => !gone.has(key))
+  const place = (column: Column<Row>) => {
+    if (gone.size === 0) return ''
+    if (gone.has(column.key)) return 'gone'
+    return column === left[0] ? 'start' : column === left.at(-1) ? 'end' : ''
+  }
   const names = [
     't',
     look === 'bleed' ? 'bleed' : '',
@@ -220,7 +226,8 @@ function fitOf<Row>(table: HTMLTableElement, columns: readonly Column<Row>[]): F
   const gone = new Set<string>()
   const needs = () => columns.reduce((sum, { key }, i) => (gone.has(key) ? sum : sum + (widths[i] ?? 0)), 0)
   const droppable = columns.filter(({ fold }) => fold === undefined)
-  const order = [...droppable.filter(({ kept }) => kept), ...droppable.filter(({ kept }) => !kept)]
+  const isKept = ({ kept, head }: Column<Row>) => kept ?? head === ''
+  const order = [...droppable.filter(isKept), ...droppable.filter((column) => !isKept(column))]
   while (needs() + (gone.size > 0 ? EDGE_PX : 0) > room) {
     const next = order.pop()
     if (next === undefined) return { gone: whole.gone, fold: true }
@@ -229,8 +236,8 @@ function fitOf<Row>(table: HTMLTableElement, columns: readonly Column<Row>[]): F
   return { gone, fold: false }
 }
 
-/** The last column that is left gets the padding of the edge. */
-const EDGE_PX = 24
+/** The first and the last column that are left get the padding of the edges. */
+const EDGE_PX = 44
 
 function spanKept<Row>(row: HTMLTableRowElement, columns: readonly Column<Row>[], gone: Fit['gone']) {
   let at = 0

@@ -51,8 +51,9 @@ export type StatementLine = {
   balance_after: string
   decimals: number
   cause: {
+    /** `reversal` is money that a failed payout or transfer returned, with the id of that payout or transfer, or a credit that the operator took back (`adj_…`) */
     type: Open<'payout' | 'transfer' | 'trade' | 'deposit' | 'reversal' | 'adjustment'>
-    /** The object that moved the money */
+    /** The object that moved the money; its prefix tells its type */
     id: string
   }
   /** ISO 8601, UTC, milliseconds */
@@ -127,6 +128,31 @@ export type PixPayout = {
   failed_at?: string
 }
 
+export type PixPayoutDryRun = {
+  dry_run: true
+  /** BRL, USDT or BTC */
+  asset: Open<'BRL' | 'USDT' | 'BTC'>
+  /** Decimals of asset */
+  decimals: number
+  /** Whole number of the smallest unit */
+  fee: string
+  /** Whole number of the smallest unit */
+  balance_after: string
+  counterparty?: {
+    name: string
+    /** Masked */
+    document: string
+    /** Normalised; null for a bank account */
+    pix_key: string | null
+    ispb?: string
+    branch?: string
+    account_number?: string
+    account_type?: string
+  }
+  /** This very request was made before: it would get that answer, and nothing would move */
+  would_replay: boolean
+}
+
 export type PixKey = {
   type: Open<'cpf' | 'cnpj' | 'email' | 'phone' | 'random'>
   /** Normalised */
@@ -176,6 +202,20 @@ export type OnchainTransfer = {
   completed_at?: string
   /** When it failed, and the money was given back */
   failed_at?: string
+}
+
+export type OnchainTransferDryRun = {
+  dry_run: true
+  /** BRL, USDT or BTC */
+  asset: Open<'BRL' | 'USDT' | 'BTC'>
+  /** Decimals of asset */
+  decimals: number
+  /** Whole number of the smallest unit */
+  fee: string
+  /** Whole number of the smallest unit */
+  balance_after: string
+  /** This very request was made before: it would get that answer, and nothing would move */
+  would_replay: boolean
 }
 
 export type NetworkFee = {
@@ -277,6 +317,25 @@ export type Trade = {
   created_at: string
   /** ISO 8601, UTC, milliseconds */
   completed_at: string
+}
+
+export type TradeDryRun = {
+  dry_run: true
+  /** BRL, USDT or BTC */
+  asset: Open<'BRL' | 'USDT' | 'BTC'>
+  /** Decimals of asset */
+  decimals: number
+  /** Whole number of the smallest unit */
+  fee: string
+  /** Whole number of the smallest unit */
+  balance_after: string
+  /** Present when the trade would be, or was, made as `failed`: nothing would move */
+  would_fail?: {
+    code: string
+    message: string
+  }
+  /** This very request was made before: it would get that answer, and nothing would move */
+  would_replay: boolean
 }
 
 export type Price = {
@@ -630,31 +689,6 @@ export type PixPayoutsCreateParams = {
   metadata?: Record<string, string> | undefined
 }
 
-export type PixPayoutsDryRunResult = {
-  dry_run: true
-  /** BRL, USDT or BTC */
-  asset: Open<'BRL' | 'USDT' | 'BTC'>
-  /** Decimals of asset */
-  decimals: number
-  /** Whole number of the smallest unit */
-  fee: string
-  /** Whole number of the smallest unit */
-  balance_after: string
-  counterparty?: {
-    name: string
-    /** Masked */
-    document: string
-    /** Normalised; null for a bank account */
-    pix_key: string | null
-    ispb?: string
-    branch?: string
-    account_number?: string
-    account_type?: string
-  }
-  /** This very request was made before: it would get that answer, and nothing would move */
-  would_replay: boolean
-}
-
 export type PixPayoutsListParams = {
   /** How many, 1 to 100; 20 when absent */
   limit?: number | undefined
@@ -698,20 +732,6 @@ export type OnchainTransfersCreateParams = {
   idempotency_key: string
   /** Up to 20 texts of your own */
   metadata?: Record<string, string> | undefined
-}
-
-export type OnchainTransfersDryRunResult = {
-  dry_run: true
-  /** BRL, USDT or BTC */
-  asset: Open<'BRL' | 'USDT' | 'BTC'>
-  /** Decimals of asset */
-  decimals: number
-  /** Whole number of the smallest unit */
-  fee: string
-  /** Whole number of the smallest unit */
-  balance_after: string
-  /** This very request was made before: it would get that answer, and nothing would move */
-  would_replay: boolean
 }
 
 export type OnchainTransfersListParams = {
@@ -776,25 +796,6 @@ export type QuotesListParams = {
   to_asset?: 'BRL' | 'USDT' | 'BTC' | undefined
   /** expired once 30 seconds have passed without execution */
   status?: 'pending' | 'expired' | 'executed' | undefined
-}
-
-export type QuotesDryRunResult = {
-  dry_run: true
-  /** BRL, USDT or BTC */
-  asset: Open<'BRL' | 'USDT' | 'BTC'>
-  /** Decimals of asset */
-  decimals: number
-  /** Whole number of the smallest unit */
-  fee: string
-  /** Whole number of the smallest unit */
-  balance_after: string
-  /** Present when the trade would be, or was, made as `failed`: nothing would move */
-  would_fail?: {
-    code: string
-    message: string
-  }
-  /** This very request was made before: it would get that answer, and nothing would move */
-  would_replay: boolean
 }
 
 export type TradesListParams = {
@@ -1143,7 +1144,7 @@ export type Resources = {
       /** Send a Pix payment. `POST /v1/pix/payouts` */
       create(params: PixPayoutsCreateParams, options?: CallOptions): Call<PixPayout>
       /** Send a Pix payment: check only, nothing moves. `POST /v1/pix/payouts?dry_run=true` */
-      dryRun(params: PixPayoutsCreateParams, options?: CallOptions): Call<PixPayoutsDryRunResult>
+      dryRun(params: PixPayoutsCreateParams, options?: CallOptions): Call<PixPayoutDryRun>
       /** List payouts, newest first. `GET /v1/pix/payouts` */
       list(params?: PixPayoutsListParams, options?: CallOptions): Listing<PixPayout>
       /** Read a payout. `GET /v1/pix/payouts/{payout_id}` */
@@ -1191,7 +1192,7 @@ export type Resources = {
       /** Send USDT or BTC to an address. `POST /v1/onchain/transfers` */
       create(params: OnchainTransfersCreateParams, options?: CallOptions): Call<OnchainTransfer>
       /** Send USDT or BTC to an address: check only, nothing moves. `POST /v1/onchain/transfers?dry_run=true` */
-      dryRun(params: OnchainTransfersCreateParams, options?: CallOptions): Call<OnchainTransfersDryRunResult>
+      dryRun(params: OnchainTransfersCreateParams, options?: CallOptions): Call<OnchainTransferDryRun>
       /** List transfers, newest first. `GET /v1/onchain/transfers` */
       list(params?: OnchainTransfersListParams, options?: CallOptions): Listing<OnchainTransfer>
       /** Read a transfer. `GET /v1/onchain/transfers/{transfer_id}` */
@@ -1212,7 +1213,7 @@ export type Resources = {
     /** Execute a quote. `POST /v1/quotes/{quote_id}/execute` */
     execute(quote_id: string, options?: CallOptions): Call<Trade>
     /** Execute a quote: check only, nothing moves. `POST /v1/quotes/{quote_id}/execute?dry_run=true` */
-    dryRun(quote_id: string, options?: CallOptions): Call<QuotesDryRunResult>
+    dryRun(quote_id: string, options?: CallOptions): Call<TradeDryRun>
     /** Read a quote. `GET /v1/quotes/{quote_id}` */
     get(quote_id: string, options?: CallOptions): Call<Quote>
   }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packSdk } from '../../../tools/pack-sdk.ts'
+import { packSdk } from '../../../tools/packages.ts'
 
 /** A folder in which the packed SDK is installed, as `npm install …/trilho-sdk.tgz` leaves it. */
 export function installSdk(): string {

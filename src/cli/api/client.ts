@@ -1,6 +1,4 @@
-import { resolve } from 'node:path'
 import { Trilho, type TrilhoOptions } from '#sdk'
-import { runningApi } from '../../db/embedded/running.ts'
 import { version } from '../../node/version.ts'
 import { type Input, NotAllowed, option, usage } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -76,14 +74,17 @@ export function statedAddress(input: Input, profile?: Profile): string | undefin
 const HERE = 'http://127.0.0.1:8080'
 
 /** The default address: the server that runs on this data folder. A live key has no default address. */
-export async function addressHere({ io }: Input, key: string): Promise<string> {
+export async function addressHere({ findLocalServer }: Input, key: string): Promise<string> {
   if (isLive(key))
     usage('A live key needs an address: give --url URL, set TRILHO_URL, or keep both in a profile.')
-  return checked((await runningApi(resolve(io.env.DATA_DIR || 'data'))) ?? HERE)
+  return checked((await findLocalServer()) ?? HERE)
 }
 
 function checked(url: string): string {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     usage(`${url} is not the address of a service: it looks like https://pay.example.com.`)
-  return url.replace(/\/+$/, '')
+  const address = url.replace(/\/+$/, '')
+  if (address.endsWith('/v1'))
+    usage(`${url} is the address of the API’s paths. Leave /v1 away: ${address.slice(0, -'/v1'.length)}`)
+  return address
 }

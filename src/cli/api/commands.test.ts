@@ -70,9 +70,19 @@ describe('customers and payouts', () => {
     expect((await trilho('payouts list')).out).toMatch(
       new RegExp(`${first.json.id} +completed +10\\.50 BRL +cus_`),
     )
+    for (const all of ['', ' --all']) {
+      const csv = (await trilho(`payouts list --idempotency-key ${key} --output csv${all}`)).out
+      expect(csv).toMatch(
+        new RegExp(
+          `^id,status,amount,amount_asset,customer,created_at\\n${first.json.id},completed,10\\.50,BRL,cus_\\w+,\\S+Z\\n$`,
+        ),
+      )
+    }
     const file = join(await mkdtemp(join(tmpdir(), 'trilho-receipt-')), 'receipt.pdf')
     onTestFinished(() => rm(dirname(file), { recursive: true }))
-    const saved = await trilho(`payouts receipt ${first.json.id} --lang en --file ${file}`)
+    const save = `payouts receipt ${first.json.id} --lang en --file ${file}`
+    await until(async () => (await trilho(save)).code === 0, 30_000)
+    const saved = await trilho(save)
     const bytes = await readFile(file)
     expect(saved.out).toBe(`Wrote ${file} (${bytes.length} bytes).\n`)
     expect(bytes.subarray(0, 5).toString()).toBe('%PDF-')

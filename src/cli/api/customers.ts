@@ -1,16 +1,18 @@
 import { decimal } from '#sdk'
-import { argument, type Input, type Output, requiredOption, table } from '../command.ts'
+import { argument, type Input, listed, type Output, requiredOption } from '../command.ts'
+import { assertCheckDigits, assertIdOf } from './checks.ts'
 import { openApiClient } from './client.ts'
 import { printList, queryOf } from './list.ts'
 import { metadataOf } from './metadata.ts'
 import { fieldsOf, shown } from './show.ts'
 
 export async function customersCreate(input: Input): Promise<Output> {
+  const document = assertCheckDigits('document', requiredOption(input, 'document'))
   const { trilho } = await openApiClient(input)
   return shown(
     await trilho.customers.create({
       name: requiredOption(input, 'name'),
-      document: requiredOption(input, 'document'),
+      document,
       ...fieldsOf(input, ['email', 'external-id']),
       ...metadataOf(input),
     }),
@@ -18,7 +20,7 @@ export async function customersCreate(input: Input): Promise<Output> {
 }
 
 export async function customersBalances(input: Input): Promise<Output> {
-  const id = argument(input, 0, 'CUSTOMER')
+  const id = assertIdOf('customer', argument(input, 0, 'CUSTOMER'))
   const { trilho } = await openApiClient(input)
   const balances = await trilho.customers.balances(id)
   const rows = balances.data.map(({ asset, available, in_transit, total, decimals }) => ({
@@ -27,11 +29,11 @@ export async function customersBalances(input: Input): Promise<Output> {
     in_transit: decimal(in_transit, decimals),
     total: decimal(total, decimals),
   }))
-  return { json: balances, text: table(rows) }
+  return listed(balances, rows)
 }
 
 export async function customersStatement(input: Input): Promise<Output> {
-  const id = argument(input, 0, 'CUSTOMER')
+  const id = assertIdOf('customer', argument(input, 0, 'CUSTOMER'))
   const { trilho } = await openApiClient(input)
   return printList(input, trilho.customers.statement(id, queryOf(input) as never), (line) => ({
     created_at: line.created_at,

@@ -1,4 +1,5 @@
 import { argument, type Input, type Output, options, usage } from '../command.ts'
+import { assertUnits } from './checks.ts'
 import { openApiClient } from './client.ts'
 import { eventTypeNamed } from './event-types.ts'
 import { fieldsOf } from './show.ts'
@@ -28,7 +29,8 @@ function overrideOf(given: readonly string[]): Record<string, unknown> | undefin
     given.map((text) => {
       const at = text.indexOf('=')
       if (at < 1) usage(`--override must be FIELD=VALUE, such as amount=1050, not ${text}.`)
-      return [text.slice(0, at), overridden(text.slice(at + 1))]
+      const field = text.slice(0, at)
+      return [field, overridden(assertUnits(field, text.slice(at + 1)))]
     }),
   )
 }

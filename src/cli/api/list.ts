@@ -1,10 +1,9 @@
 import type { Listing } from '#sdk'
-import { type Input, integerOption, type Output, table } from '../command.ts'
+import { type Input, integerOption, listed, type Output, table } from '../command.ts'
+import { csv, type Row } from '../csv.ts'
 import { exitOfStop } from '../exit.ts'
 import { toJson } from '../print.ts'
 import { fieldsOf } from './show.ts'
-
-type Row = Readonly<Record<string, unknown>>
 
 /** Options that are not sent to the API as query parameters, or not as typed. */
 const NOT_ASKED = ['limit', 'all', 'output', 'json', 'url', 'profile', 'key-file']
@@ -26,11 +25,11 @@ export function queryOf(input: Input): Record<string, string | number> {
 export async function printList<T>(input: Input, listing: Listing<T>, row: (one: T) => Row): Promise<Output> {
   if (input.options.all === true) return streamed(input, listing, row)
   const page = await listing
-  if (page.has_more && input.format === 'table')
+  if (page.has_more && (input.format === 'table' || input.format === 'csv'))
     input.io.stderr.write(
       `There are more: --all shows everything, --cursor ${page.next_cursor} the next page.\n`,
     )
-  return { json: page, text: table(page.data.map(row)) }
+  return listed(page, page.data.map(row))
 }
 
 /** Prints each page and drops it: a list may be larger than memory. */
@@ -42,6 +41,7 @@ async function streamed<T>(input: Input, listing: Listing<T>, row: (one: T) => R
   for await (const { data } of listing.pages()) {
     if (stopped.aborted) break
     if (format === 'table') io.stdout.write(rowsOf(data.map(row), count === 0))
+    else if (format === 'csv') io.stdout.write(csv(data.map(row), { header: count === 0 }))
     else
       for (const [i, one] of data.entries())
         io.stdout.write(format === 'jsonl' ? `${toJson(one)}\n` : `${count + i > 0 ? ',' : ''}${toJson(one)}`)

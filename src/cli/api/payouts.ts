@@ -1,15 +1,16 @@
 import { decimal, randomKey } from '#sdk'
 import { type Input, type Output, requiredOption } from '../command.ts'
 import { amountOption } from './amount.ts'
+import { assertCheckDigits, assertIdOf } from './checks.ts'
 import { openApiClient } from './client.ts'
 import { metadataOf } from './metadata.ts'
 import { assertMeant, idempotencyKey } from './order.ts'
 import { fieldsOf, shown } from './show.ts'
 
 const orderOf = (input: Input) => ({
-  customer_id: requiredOption(input, 'customer'),
+  customer_id: assertIdOf('customer', requiredOption(input, 'customer')),
   amount: amountOption(input, 'BRL'),
-  counterparty: { type: 'pix_key', pix_key: requiredOption(input, 'to') } as const,
+  counterparty: { type: 'pix_key', pix_key: assertCheckDigits('to', requiredOption(input, 'to')) } as const,
   ...fieldsOf(input, ['description']),
   ...metadataOf(input),
 })

@@ -1,5 +1,5 @@
 import { ask } from '../ask.ts'
-import { argument, type Input, type Output, option, table, usage } from '../command.ts'
+import { argument, type Input, listed, type Output, option, usage } from '../command.ts'
 import { isTerminal } from '../io.ts'
 import { addressHere, apiClientAt, isLive, statedAddress } from './client.ts'
 import { readKeyFile } from './key-file.ts'
@@ -43,7 +43,7 @@ export async function profilesList({ io }: Input): Promise<Output> {
     in_use: name === current,
   }))
   const rows = data.map(({ in_use, ...row }) => ({ ...row, in_use: in_use ? 'yes' : 'no' }))
-  return { json: { data }, text: table(rows) }
+  return listed({ data }, rows)
 }
 
 export async function profilesUse(input: Input): Promise<Output> {

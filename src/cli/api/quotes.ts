@@ -3,13 +3,14 @@ import {
   argument,
   type Input,
   integerOption,
+  listed,
   type Output,
   option,
   requiredOption,
-  table,
   usage,
 } from '../command.ts'
 import { amountOption, assetNamed } from './amount.ts'
+import { assertIdOf } from './checks.ts'
 import { openApiClient } from './client.ts'
 import { metadataOf } from './metadata.ts'
 import { assertMeant } from './order.ts'
@@ -38,7 +39,7 @@ export async function quotesCreate(input: Input): Promise<Output> {
 }
 
 export async function quotesExecute(input: Input): Promise<Output> {
-  const id = argument(input, 0, 'QUOTE')
+  const id = assertIdOf('quote', argument(input, 0, 'QUOTE'))
   const client = await openApiClient(input)
   await assertMeant(input, client, `Execute ${id}`)
   return shown(await client.trilho.quotes.execute(id))
@@ -69,5 +70,5 @@ function shownPrices(prices: { readonly data: readonly Price[] }): Output {
     observed_at,
     fresh: fresh ? 'yes' : 'no',
   }))
-  return { json: prices, text: table(rows) }
+  return listed(prices, rows)
 }

@@ -1,18 +1,22 @@
 import type { Call, Listing, Trilho } from '#sdk'
+import type { IdKind } from '../../core/ids.ts'
 import { argument, type Input, type Output } from '../command.ts'
 import type { Noun } from '../commands/api/reading.ts'
+import { assertIdOf } from './checks.ts'
 import { openApiClient } from './client.ts'
 import { printList, queryOf } from './list.ts'
-import { amountText, shown } from './show.ts'
+import { amountCell, shown } from './show.ts'
 
 /** The SDK calls that list and read a noun, and the columns of its table. */
 type Reader = {
+  readonly kind: IdKind
   readonly list: (trilho: Trilho, query: never) => Listing<any>
   readonly get: (trilho: Trilho, id: string) => Call<object>
   readonly row: (one: any) => Readonly<Record<string, unknown>>
 }
 
 const reader = <T>(one: {
+  readonly kind: IdKind
   readonly list: (trilho: Trilho, query: never) => Listing<T>
   readonly get: (trilho: Trilho, id: string) => Call<object>
   readonly row: (one: T) => Readonly<Record<string, unknown>>
@@ -20,65 +24,74 @@ const reader = <T>(one: {
 
 const readers: Readonly<Record<Noun, Reader>> = {
   customers: reader({
+    kind: 'customer',
     list: (trilho, query) => trilho.customers.list(query),
     get: (trilho, id) => trilho.customers.get(id),
     row: ({ id, name, document, status, created_at }) => ({ id, name, document, status, created_at }),
   }),
   payouts: reader({
+    kind: 'payout',
     list: (trilho, query) => trilho.pix.payouts.list(query),
     get: (trilho, id) => trilho.pix.payouts.get(id),
     row: ({ id, status, amount, decimals, customer_id, created_at }) => ({
       id,
       status,
-      amount: amountText(amount, decimals, 'BRL'),
+      amount: amountCell(amount, decimals, 'BRL'),
       customer: customer_id,
       created_at,
     }),
   }),
   transfers: reader({
+    kind: 'transfer',
     list: (trilho, query) => trilho.onchain.transfers.list(query),
     get: (trilho, id) => trilho.onchain.transfers.get(id),
     row: ({ id, status, amount_gross, decimals, asset, network, customer_id, created_at }) => ({
       id,
       status,
-      amount: amountText(amount_gross, decimals, asset),
+      amount: amountCell(amount_gross, decimals, asset),
       network,
       customer: customer_id,
       created_at,
     }),
   }),
   quotes: reader({
+    kind: 'quote',
     list: (trilho, query) => trilho.quotes.list(query),
     get: (trilho, id) => trilho.quotes.get(id),
     row: ({ id, status, expires_at, ...both }) => ({ id, status, ...conversion(both), expires_at }),
   }),
   trades: reader({
+    kind: 'trade',
     list: (trilho, query) => trilho.trades.list(query),
     get: (trilho, id) => trilho.trades.get(id),
     row: ({ id, status, created_at, ...both }) => ({ id, status, ...conversion(both), created_at }),
   }),
   deposits: reader({
+    kind: 'deposit',
     list: (trilho, query) => trilho.deposits.list(query),
     get: (trilho, id) => trilho.deposits.get(id),
     row: ({ id, status, amount, decimals, asset, customer_id, created_at }) => ({
       id,
       status,
-      amount: amountText(amount, decimals, asset),
+      amount: amountCell(amount, decimals, asset),
       customer: customer_id,
       created_at,
     }),
   }),
   events: reader({
+    kind: 'event',
     list: (trilho, query) => trilho.events.list(query),
     get: (trilho, id) => trilho.events.get(id),
     row: ({ id, type, data, created_at }) => ({ id, type, object: objectId(data), created_at }),
   }),
   webhooks: reader({
+    kind: 'webhook_endpoint',
     list: (trilho, query) => trilho.webhookEndpoints.list(query),
     get: (trilho, id) => trilho.webhookEndpoints.get(id),
     row: ({ id, status, url, events }) => ({ id, status, url, events: events.join(',') }),
   }),
   requests: reader({
+    kind: 'request',
     list: (trilho, query) => trilho.requests.list(query),
     get: (trilho, id) => trilho.requests.get(id),
     row: ({ id, status, error_code, method, route, duration_ms, created_at }) => ({
@@ -103,8 +116,8 @@ type Conversion = {
 }
 
 const conversion = (one: Conversion) => ({
-  from: amountText(one.from_amount, one.from_decimals, one.from_asset),
-  to: amountText(one.to_amount, one.to_decimals, one.to_asset),
+  from: amountCell(one.from_amount, one.from_decimals, one.from_asset),
+  to: amountCell(one.to_amount, one.to_decimals, one.to_asset),
   customer: one.customer_id,
 })
 
@@ -117,7 +130,7 @@ export async function list(noun: Noun, input: Input): Promise<Output> {
 }
 
 export async function get(noun: Noun, one: string, input: Input): Promise<Output> {
-  const id = argument(input, 0, one)
+  const id = assertIdOf(readers[noun].kind, argument(input, 0, one))
   const { trilho } = await openApiClient(input)
   return shown(await readers[noun].get(trilho, id))
 }

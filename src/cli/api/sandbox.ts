@@ -1,5 +1,6 @@
 import { argument, type Input, type Output, option, requiredOption, usage } from '../command.ts'
 import { amountOption, assetNamed } from './amount.ts'
+import { assertIdOf } from './checks.ts'
 import { openApiClient } from './client.ts'
 import { shown } from './show.ts'
 
@@ -11,12 +12,12 @@ export async function sandboxDeposit(input: Input): Promise<Output> {
 }
 
 export async function sandboxComplete(input: Input): Promise<Output> {
-  const id = argument(input, 0, 'PAYOUT')
+  const id = assertIdOf('payout', argument(input, 0, 'PAYOUT'))
   return shown(await (await openApiClient(input)).trilho.sandbox.payouts.complete(id))
 }
 
 export async function sandboxConfirm(input: Input): Promise<Output> {
-  const id = argument(input, 0, 'TRANSFER')
+  const id = assertIdOf('transfer', argument(input, 0, 'TRANSFER'))
   return shown(await (await openApiClient(input)).trilho.sandbox.transfers.confirm(id))
 }
 
@@ -29,6 +30,6 @@ export async function sandboxFail(input: Input): Promise<Output> {
 }
 
 export async function sandboxExpire(input: Input): Promise<Output> {
-  const id = argument(input, 0, 'QUOTE')
+  const id = assertIdOf('quote', argument(input, 0, 'QUOTE'))
   return shown(await (await openApiClient(input)).trilho.sandbox.quotes.expire(id))
 }

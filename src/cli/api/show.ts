@@ -1,5 +1,6 @@
 import { decimal } from '#sdk'
 import { type Input, type Output, table } from '../command.ts'
+import { AmountCell } from '../csv.ts'
 
 /** One object, one field per line. */
 export function shown(object: object): NonNullable<Output> {
@@ -11,19 +12,19 @@ export function shown(object: object): NonNullable<Output> {
 const cell = (value: unknown) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : value)
 
 /** Formats an amount field with the decimals and the asset beside it. A payout has no asset field: its amounts are in BRL. */
-function amountIn(object: object, field: string): string | undefined {
+function amountIn(object: object, field: string): AmountCell | undefined {
   const [, side, name] = /^(from_|to_|)(amount|amount_gross|amount_net|fee|balance_after)$/.exec(field) ?? []
   if (name === undefined) return undefined
   const fields = object as Readonly<Record<string, unknown>>
   const decimals = fields[`${side}decimals`]
   const amount = fields[field]
   if (typeof decimals !== 'number' || typeof amount !== 'string') return undefined
-  return amountText(amount, decimals, String(fields[`${side}asset`] ?? 'BRL'))
+  return amountCell(amount, decimals, String(fields[`${side}asset`] ?? 'BRL'))
 }
 
 /** A decimal amount with its asset: 10.50 BRL. */
-export const amountText = (amount: string, decimals: number, asset: string): string =>
-  `${decimal(amount, decimals)} ${asset}`
+export const amountCell = (amount: string, decimals: number, asset: string): AmountCell =>
+  new AmountCell(decimal(amount, decimals), asset)
 
 /** Maps options to fields of the API: --customer is customer_id, --created-after is created_after. */
 export function fieldsOf(input: Input, names: readonly string[]): Record<string, string> {

@@ -1,10 +1,10 @@
 import { decimal } from '#sdk'
-import { type Input, type Output, requiredOption, table, usage } from '../command.ts'
+import { type Input, listed, type Output, requiredOption, usage } from '../command.ts'
 import { amountOption, assetNamed } from './amount.ts'
 import { openApiClient } from './client.ts'
 import { metadataOf } from './metadata.ts'
 import { assertMeant, idempotencyKey } from './order.ts'
-import { amountText, shown } from './show.ts'
+import { amountCell, shown } from './show.ts'
 
 export async function transfersCreate(input: Input): Promise<Output> {
   const asset = assetNamed(requiredOption(input, 'asset'), 'asset')
@@ -31,7 +31,7 @@ export async function transfersFees(input: Input): Promise<Output> {
   const fees = await trilho.onchain.fees.list()
   const rows = fees.data.map(({ network, asset, fee, decimals }) => ({
     network,
-    fee: amountText(fee, decimals, asset),
+    fee: amountCell(fee, decimals, asset),
   }))
-  return { json: fees, text: table(rows) }
+  return listed(fees, rows)
 }

@@ -1,4 +1,4 @@
-import { type Input, type Output, table } from '../command.ts'
+import { type Input, listed, type Output } from '../command.ts'
 import { openApiClient } from './client.ts'
 
 export async function usageShow(input: Input): Promise<Output> {
@@ -10,5 +10,5 @@ export async function usageShow(input: Input): Promise<Output> {
     ...usage.endpoints.map(({ endpoint, ...window }) => ({ what: endpoint, ...window })),
     { what: 'Pix key look-ups', ...usage.lookups },
   ]
-  return { json: usage, text: table(rows) }
+  return listed(usage, rows)
 }

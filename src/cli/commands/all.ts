@@ -1,17 +1,7 @@
 import type { CliCommand } from '../command.ts'
-import { apiCustomerCommands } from './api/customers.ts'
-import { depositCommands } from './api/deposits.ts'
-import { eventCommands } from './api/events.ts'
-import { payoutCommands } from './api/payouts.ts'
-import { profileCommands } from './api/profiles.ts'
-import { quoteCommands } from './api/quotes.ts'
-import { requestCommands } from './api/requests.ts'
-import { sandboxCommands } from './api/sandbox.ts'
-import { transferCommands } from './api/transfers.ts'
-import { webhookCommands } from './api/webhooks.ts'
+import { apiCommands } from './api/all.ts'
 import { backupCommands } from './machine/backup.ts'
 import { benchCommands } from './machine/bench.ts'
-import { completionCommands } from './machine/completion.ts'
 import { databaseCommands } from './machine/database.ts'
 import { serviceCommands } from './machine/service.ts'
 import { customerCommands } from './operator/customers.ts'
@@ -33,16 +23,7 @@ import { treasuryCommands } from './operator/treasury.ts'
  * load the service.
  */
 export const commands: readonly CliCommand[] = [
-  ...apiCustomerCommands,
-  ...payoutCommands,
-  ...transferCommands,
-  ...quoteCommands,
-  ...depositCommands,
-  ...eventCommands,
-  ...webhookCommands,
-  ...sandboxCommands,
-  ...requestCommands,
-  ...profileCommands,
+  ...apiCommands,
   ...loginCommands,
   ...peopleCommands,
   ...partnerCommands,
@@ -60,5 +41,4 @@ export const commands: readonly CliCommand[] = [
   ...backupCommands,
   ...databaseCommands,
   ...benchCommands,
-  ...completionCommands,
 ]

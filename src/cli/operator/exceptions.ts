@@ -6,6 +6,7 @@ import {
   argument,
   environmentOption,
   type Input,
+  listed,
   type Output,
   type Reach,
   table,
@@ -48,7 +49,7 @@ export async function exceptionsList(input: Input, { worlds }: Reach): Promise<O
     opened_at,
     closed_by,
   }))
-  return { json: { data }, text: table(rows) }
+  return listed({ data }, rows)
 }
 
 export async function exceptionsShow(input: Input, { worlds }: Reach): Promise<Output> {

@@ -10,6 +10,7 @@ import {
   environmentOption,
   type Input,
   integerOption,
+  listed,
   type Output,
   option,
   type Reach,
@@ -75,7 +76,7 @@ export async function keysList(input: Input, { worlds }: Reach): Promise<Output>
     state: key.revoked_at ? 'revoked' : 'active',
     last_used: key.last_used_at,
   }))
-  return { json: { data }, text: table(rows) }
+  return listed({ data }, rows)
 }
 
 export async function keysRevoke(input: Input, { office, shared, worlds }: Reach): Promise<Output> {

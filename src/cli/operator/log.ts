@@ -6,11 +6,11 @@ import type { Anchor } from '../../records/acts/verify.ts'
 import {
   type Input,
   integerOption,
+  listed,
   type Output,
   option,
   options,
   type Reach,
-  table,
   usage,
 } from '../command.ts'
 
@@ -58,7 +58,7 @@ export async function logList(input: Input, { office }: Reach): Promise<Output> 
     object: line.object_id,
     proposal: line.proposal_id,
   }))
-  return { json: { data }, text: table(rows) }
+  return listed({ data }, rows)
 }
 
 export async function logVerify(input: Input, { office }: Reach): Promise<Output> {

@@ -9,11 +9,11 @@ import {
   argument,
   type Input,
   integerOption,
+  listed,
   type Output,
   option,
   type Reach,
   requiredOption,
-  table,
   usage,
   worldThatHas,
 } from '../command.ts'
@@ -50,7 +50,7 @@ async function desk<Row>(
     ),
   )
   const data = found.flat()
-  return { json: { data }, text: table(data) }
+  return listed({ data }, data)
 }
 
 export async function payoutsUnknown(input: Input, { worlds }: Reach): Promise<Output> {

@@ -5,6 +5,7 @@ import {
   argument,
   type Input,
   integerOption,
+  listed,
   type Output,
   type Reach,
   requiredOption,
@@ -31,17 +32,13 @@ export async function partnersCreate(input: Input, reach: Reach): Promise<Output
 
 export async function partnersList(_: Input, { shared }: Reach): Promise<Output> {
   const data = await listPartners(shared)
-  return {
-    json: { data },
-    text: table(
-      data.map(({ id, name, tier, created_at }) => ({
-        id,
-        name,
-        tier,
-        created_at: created_at.toISOString(),
-      })),
-    ),
-  }
+  const rows = data.map(({ id, name, tier, created_at }) => ({
+    id,
+    name,
+    tier,
+    created_at: created_at.toISOString(),
+  }))
+  return listed({ data }, rows)
 }
 
 export async function partnersShow(input: Input, { shared }: Reach): Promise<Output> {

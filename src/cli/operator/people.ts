@@ -11,11 +11,11 @@ import { selectUsers, type User } from '../../parties/team/store.ts'
 import {
   argument,
   type Input,
+  listed,
   type Output,
   option,
   type Reach,
   requiredOption,
-  table,
   usage,
 } from '../command.ts'
 import { actFromShell } from './act-output.ts'
@@ -79,7 +79,7 @@ export async function usersList(_: Input, { shared }: Reach): Promise<Output> {
     of: partner_id ?? 'the operator',
     second_factor: second_factor ? 'yes' : 'no',
   }))
-  return { json: { data }, text: table(rows) }
+  return listed({ data }, rows)
 }
 
 export async function usersSetRole(input: Input, reach: Reach): Promise<Output> {

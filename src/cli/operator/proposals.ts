@@ -5,7 +5,7 @@ import { findProposal, listProposals } from '../../control/operator/proposals.ts
 import type { DecidedOn } from '../../control/operator/registry.ts'
 import type { Proposal } from '../../control/operator/store.ts'
 import { agrees } from '../ask.ts'
-import { argument, type Input, type Output, option, type Reach, table } from '../command.ts'
+import { argument, type Input, listed, type Output, option, type Reach } from '../command.ts'
 import { isTerminal } from '../io.ts'
 import { actOutput } from './act-output.ts'
 import { actorOf } from './actor.ts'
@@ -104,7 +104,7 @@ export async function proposalsList(_: Input, { office }: Reach): Promise<Output
       made: resource_id,
     }),
   )
-  return { json: { data }, text: table(rows) }
+  return listed({ data }, rows)
 }
 
 export async function proposalsShow(input: Input, { office }: Reach): Promise<Output> {

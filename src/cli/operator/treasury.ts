@@ -7,6 +7,7 @@ import {
   argument,
   environmentOption,
   type Input,
+  listed,
   type Output,
   option,
   type Reach,
@@ -19,7 +20,7 @@ import { actOnMoney, plainText } from './open-orders.ts'
 
 export async function treasuryShow(input: Input, { worlds }: Reach): Promise<Output> {
   const data = await valuedPositions(worlds[environmentOption(input) ?? 'production'])
-  return { json: { data }, text: table(data) }
+  return listed({ data }, data)
 }
 
 export async function treasurySetLimits(input: Input, reach: Reach): Promise<Output> {
@@ -38,7 +39,7 @@ export async function treasurySetLimits(input: Input, reach: Reach): Promise<Out
 export async function partnersFees(input: Input, { shared, worlds }: Reach): Promise<Output> {
   const { id } = await findPartner(shared, argument(input, 0, 'PARTNER'))
   const data = await accruedFees(worlds[environmentOption(input) ?? 'production'].db, id)
-  return { json: { data }, text: table(data) }
+  return listed({ data }, data)
 }
 
 export async function partnersPayFees(input: Input, reach: Reach): Promise<Output> {

@@ -37,6 +37,8 @@ const folders = ['../../docs/', '../../../dist/docs/'].map((path) =>
 /** The built docs with the address of this server filled in. Each file is prepared on its first request. */
 export type BuiltDocs = {
   has(name: string): boolean
+  /** The file of the newest version of a package that partners install, such as trilho-sdk. */
+  newest(name: string): string | undefined
   ready(name: string): PreparedFile
   /** The text of a page that is filled in for each request, such as the search page. */
   text(name: string): string
@@ -52,7 +54,12 @@ export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
     ),
   )
   const kept = new Map<string, PreparedFile>()
-  return { has: (name) => extname(name) !== '' && names.has(name), ready, text }
+  return {
+    has: (name) => extname(name) !== '' && names.has(name),
+    newest: (name) => newestPackage(name, [...names]),
+    ready,
+    text,
+  }
 
   function ready(name: string): PreparedFile {
     const known = kept.get(name) ?? read(name)
@@ -81,6 +88,27 @@ export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
     if (!page.includes(PLACEHOLDER)) return built
     return gzipSync(page.replaceAll(PLACEHOLDER, () => (markup ? html`${address}`.html : address)))
   }
+}
+
+/** A package of one version: trilho-sdk-0.1.0.tgz. */
+const packaged = /^(?<name>trilho-[a-z]+)-(?<version>\d+\.\d+\.\d+)\.tgz$/
+
+const wheel = /^trilho-\d+\.\d+\.\d+-py3-none-any\.whl$/
+
+/** Whether a file is a package of one version, which never changes. */
+export const isVersioned = (name: string): boolean => packaged.test(name) || wheel.test(name)
+
+export function newestPackage(name: string, files: readonly string[]): string | undefined {
+  const versionOf = (file: string) => packaged.exec(file)!.groups!.version!.split('.').map(Number)
+  const [newest] = files
+    .filter((file) => packaged.exec(file)?.groups?.name === name)
+    .toSorted((one, other) => compareVersions(versionOf(other), versionOf(one)))
+  return newest
+}
+
+const compareVersions = (one: readonly number[], other: readonly number[]): number => {
+  const place = one.findIndex((part, i) => part !== other[i])
+  return place < 0 ? 0 : one[place]! - other[place]!
 }
 
 /** A JSON document made by this server, in the form of the built files. */

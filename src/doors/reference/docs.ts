@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { Refusal } from '../../core/errors.ts'
 import { pageSecurityPolicy } from '../../http/headers.ts'
-import { type BuiltDocs, openBuiltDocs, type PreparedFile, readyJson } from './built-docs.ts'
+import { type BuiltDocs, isVersioned, openBuiltDocs, type PreparedFile, readyJson } from './built-docs.ts'
 import type { OpenApi } from './openapi.ts'
 import { openSearchPages, type SearchPages } from './search-page.ts'
 
@@ -46,7 +46,6 @@ function sendNotBuilt(reply: FastifyReply): FastifyReply {
 /** Redirects from short addresses that people type. */
 const meant: ReadonlyMap<string, string> = new Map([
   ['', '/docs'],
-  ['pt', '/docs/pt/quickstart'],
   ['guides', '/docs/guides/money'],
   ['operate', '/docs/operate/install'],
   ['openapi.json', '/openapi.json'],
@@ -67,6 +66,9 @@ function sendNamed(
 ): FastifyReply {
   const name = docs.has(path) && !path.endsWith('.html') ? path : `${path}.html`
   if (!isPage(name, docs)) {
+    const newest = path.endsWith('.tgz') ? docs.newest(path.slice(0, -'.tgz'.length)) : undefined
+    // Lock files must name the version, so this address is for people and scripts that ask for the newest.
+    if (newest) return reply.header('cache-control', 'no-cache').redirect(`/docs/${newest}`, 302)
     const target = elsewhere(path, docs)
     if (target === undefined) return sendMissing(path, docs, request, reply)
     const [, query] = request.url.split('?', 2)
@@ -74,7 +76,7 @@ function sendNamed(
   }
   const page = found.pageOf(name, request.query)
   if (page !== undefined) return asPage(reply, docs.ready(name).type, 'no-cache').send(page)
-  return send(docs.ready(name), request, reply, path.startsWith('assets/'))
+  return send(docs.ready(name), request, reply, path.startsWith('assets/') || isVersioned(path))
 }
 
 const missing = { en: '404.html', pt: 'pt/404.html' } as const
@@ -92,7 +94,7 @@ function sendMissing(
   return send(docs.ready(missing[path.startsWith('pt/') ? 'pt' : 'en']), request, reply.code(404))
 }
 
-/** A file with a hash in its name is cached for ever; other files are revalidated. */
+/** A file with a hash or a version in its name is cached for ever; other files are revalidated. */
 function send(
   ready: PreparedFile,
   request: FastifyRequest,

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { maskDocument } from '../../core/document.ts'
 import { type Asset, assets } from '../../core/money.ts'
 import type { Endpoint } from '../../http/endpoint.ts'
 
@@ -91,13 +92,19 @@ export function inState(schema: object, state: string | undefined, namesakes: Na
 function echoed({ example = {}, body }: Endpoint, reply: Readonly<Record<string, Schema>>): Fields {
   const sent = ((body as Schema | undefined)?.properties ?? {}) as Readonly<Record<string, Schema>>
   return Object.fromEntries(
-    Object.entries(example).filter(([name, value]) => {
-      const field = reply[name]
-      if (field === undefined || !fits(field, value)) return false
-      return field.examples === undefined || isSame(field.examples, sent[name]?.examples)
-    }),
+    Object.entries(example)
+      .filter(([name, value]) => {
+        const field = reply[name]
+        if (name === 'document' && field) return true
+        if (field === undefined || !fits(field, value)) return false
+        return field.examples === undefined || isSame(field.examples, sent[name]?.examples)
+      })
+      .map(([name, value]) => [name, name === 'document' ? masked(String(value)) : value]),
   )
 }
+
+/** A document comes back masked. */
+const masked = (document: string) => maskDocument(document.replaceAll(/[.\-/]/g, ''))
 
 export function exampleOf(schema: Schema, namesakes: Namesakes, name = ''): unknown {
   if (schema.examples) return schema.examples[0]

@@ -186,6 +186,24 @@ test('the document is plain JSON without internal names', () => {
   expect(openapi.servers).toEqual([{ url: 'https://api.example.com' }])
 })
 
+test('the two responses of a call with a dry run are named, and only one of them has `dry_run`', () => {
+  const tried = operations(openapi).filter(({ responses }) => responses[200] && responses[201])
+  expect(tried.map((operation) => operation['x-name'])).toEqual([
+    'pix.payouts.create',
+    'onchain.transfers.create',
+    'quotes.execute',
+  ])
+  for (const operation of tried) {
+    const [dry, made] = [200, 201].map((status) => {
+      const { $ref } = responseOf(openapi, operation, status)!.content!['application/json']!.schema
+      return follow(openapi, $ref!) as JsonSchema
+    })
+    expect(dry?.required).toContain('dry_run')
+    expect(dry?.properties?.dry_run?.const).toBe(true)
+    expect(made?.properties).not.toHaveProperty('dry_run')
+  }
+})
+
 const Thing = T.Object(
   { id: Id('customer'), asset: AssetName, amount: Units, decimals: T.Integer() },
   { $id: 'Thing' },

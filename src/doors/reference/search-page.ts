@@ -1,7 +1,7 @@
 import type { BuiltDocs } from './built-docs.ts'
 import { type Html, html } from './html.ts'
 import { QUERY_MARK, RESULTS_MARK } from './placeholders.ts'
-import { type FoundSection, openSearch, type Search } from './search.ts'
+import { arrange, type FoundSection, needsOther, nothingFound, openSearch, type Search } from './search.ts'
 
 /** The search page for browsers without JavaScript: the server searches and fills in the built page. */
 export type SearchPages = {
@@ -12,15 +12,13 @@ export type SearchPages = {
 const languages = {
   'search.html': {
     index: 'search/en.json',
-    other: { index: 'search/pt.json', tag: 'pt-BR' },
-    elsewhere: 'No English page has all of these words. These in Portuguese do:',
-    none: 'Nothing has all of these words. Try fewer, or shorter ones: words are found by how they begin.',
+    other: { index: 'search/pt.json', tag: 'pt-BR', heading: 'In Portuguese' },
+    none: 'No page has any of these words. Try others, or the name of a field or an error code.',
   },
   'pt/search.html': {
     index: 'search/pt.json',
-    other: { index: 'search/en.json', tag: 'en' },
-    elsewhere: 'Nenhuma página em português tem todas estas palavras. Estas, em inglês, têm:',
-    none: 'Nada tem todas estas palavras. Tente menos, ou mais curtas: as palavras são achadas pelo começo.',
+    other: { index: 'search/en.json', tag: 'en', heading: 'Em inglês' },
+    none: 'Nenhuma página tem uma destas palavras. Tente outras, ou o nome de um campo ou código de erro.',
   },
 } as const
 
@@ -41,14 +39,16 @@ export function openSearchPages(docs: BuiltDocs): SearchPages {
     },
   }
 
-  /** If the language of the page has no match, the other language is searched. */
   function resultsOf(name: keyof typeof languages, asked: string): Html {
-    const { index, other, elsewhere, none } = languages[name]
-    const found = searchIn(index)(asked)
-    if (found.length > 0) return listOf(found)
-    const foundElsewhere = searchIn(other.index)(asked)
-    if (foundElsewhere.length === 0) return html`<p>${none}</p>`
-    return html`<p>${elsewhere}</p><div lang="${other.tag}">${listOf(foundElsewhere)}</div>`
+    const { index, other, none } = languages[name]
+    const own = searchIn(index)(asked)
+    const elsewhere = needsOther(own) ? searchIn(other.index)(asked) : nothingFound
+    const blocks = arrange(own, elsewhere).map((which) =>
+      which === 'own'
+        ? listOf(own.sections)
+        : html`<h2>${other.heading}</h2><div lang="${other.tag}">${listOf(elsewhere.sections)}</div>`,
+    )
+    return blocks.length === 0 ? html`<p>${none}</p>` : html`${blocks}`
   }
 }
 

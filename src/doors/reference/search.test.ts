@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { foldText, openSearch, type SearchIndex, termsOf } from './search.ts'
+import {
+  arrange,
+  editsBetween,
+  type Found,
+  foldText,
+  openSearch,
+  type SearchIndex,
+  termsOf,
+} from './search.ts'
 import { openSearchPages } from './search-page.ts'
 
 const index: SearchIndex = {
@@ -16,9 +24,10 @@ const index: SearchIndex = {
     sandbox: [25],
     'timeout@sandbox.test': [21],
   },
+  synonyms: { cotacao: ['quote'] },
 }
 const search = openSearch(index)
-const addresses = (query: string) => search(query).map(({ address }) => address)
+const addresses = (query: string) => search(query).sections.map(({ address }) => address)
 
 test('words match by prefix; titles rank first, then whole words', () => {
   expect(addresses('quot')).toEqual(['/a', '/b', '/c'])
@@ -28,11 +37,74 @@ test('words match by prefix; titles rank first, then whole words', () => {
   expect(addresses('timeout@sandbox.test')).toEqual(['/c'])
 })
 
-test('all words must match, except stop words', () => {
-  expect(addresses('expired quote')).toEqual(['/b'])
-  expect(addresses('expired sandbox')).toEqual([])
+test('sections with more of the words come first, and stop words do not count', () => {
+  expect(addresses('expired quote')[0]).toBe('/b')
+  expect(addresses('expired sandbox').toSorted()).toEqual(['/b', '/c'])
+  expect(addresses('expired nothingatall')).toEqual(['/b'])
   expect(addresses('what is a sandbox')).toEqual(['/c'])
   expect(addresses('the sandbox')).toEqual(['/c'])
+  expect(addresses('how do I')).toEqual([])
+})
+
+test.each([
+  ['qoute', '/a'],
+  ['qutoe', '/a'],
+  ['quotw', '/a'],
+  ['sandbx', '/c'],
+  ['sanbdox', '/c'],
+  ['expiredd', '/b'],
+  ['quote-expired', '/b'],
+  ['quoting', '/a'],
+  ['cotação', '/a'],
+])('%s is forgiven', (query, address) => {
+  expect(addresses(query)[0]).toBe(address)
+})
+
+test('a short word, and a word of the docs, is not corrected', () => {
+  expect(addresses('qot')).toEqual([])
+  expect(addresses('quoted')).toEqual(['/c'])
+})
+
+test.each([
+  ['payout', 'payout', 0],
+  ['payuot', 'payout', 1],
+  ['payot', 'payout', 1],
+  ['payoutt', 'payout', 1],
+  ['paiout', 'payout', 1],
+  ['pyaotu', 'payout', 2],
+  ['idempotncy', 'idempotency', 1],
+  ['idmpotncy', 'idempotency', 2],
+  ['webhook', 'payout', 3],
+  ['a', 'abcdef', 3],
+  ['', 'ab', 2],
+])('from %s to %s are %i edits, counted up to two', (a, b, edits) => {
+  expect(editsBetween(a, b, 2)).toBe(edits)
+  expect(editsBetween(b, a, 2)).toBe(edits)
+})
+
+test('says whether the best section has all words, and whether as they were typed', () => {
+  const about = (query: string) => {
+    const { complete, literal } = search(query)
+    return [complete, literal]
+  }
+  expect(about('expired quote')).toEqual([true, true])
+  expect(about('expi')).toEqual([true, true])
+  expect(about('cotação')).toEqual([true, false])
+  expect(about('sandbx')).toEqual([true, false])
+  expect(about('expired nothingatall')).toEqual([false, false])
+  expect(about('nothingatall')).toEqual([false, false])
+})
+
+test('the reader’s own language goes first, unless only the other one has all words', () => {
+  const some = [{ address: '/a', title: 'A', heading: '', text: '' }]
+  const found = (complete: boolean, literal: boolean): Found => ({ sections: some, complete, literal })
+  const none: Found = { sections: [], complete: false, literal: false }
+  expect(arrange(none, none)).toEqual([])
+  expect(arrange(none, found(false, false))).toEqual(['other'])
+  expect(arrange(found(true, false), none)).toEqual(['own'])
+  expect(arrange(found(true, false), found(true, false))).toEqual(['own'])
+  expect(arrange(found(true, false), found(true, true))).toEqual(['own', 'other'])
+  expect(arrange(found(false, false), found(true, true))).toEqual(['other', 'own'])
 })
 
 test('singular and plural match', () => {
@@ -87,8 +159,8 @@ test('a query uses at most eight words and reads only the terms with their prefi
       return all[name]
     },
   })
-  const ask = openSearch({ sections: [['/a', 'A', '', '']], terms })
-  expect(ask('w4999').map(({ address }) => address)).toEqual(['/a'])
+  const ask = openSearch({ sections: [['/a', 'A', '', '']], terms, synonyms: {} })
+  expect(ask('w4999').sections.map(({ address }) => address)).toEqual(['/a'])
   expect(read).toBe(1)
   read = 0
   ask(names.slice(1000, 1020).join(' '))
@@ -98,10 +170,32 @@ test('a query uses at most eight words and reads only the terms with their prefi
   expect(read).toBe(0)
 })
 
+test('a mistyped word reads at most six terms, however many are like it', () => {
+  let read = 0
+  const names = Array.from(
+    { length: 26 * 26 },
+    (_, n) =>
+      `word${'abcdefghijklmnopqrstuvwxyz'[n % 26]}${'abcdefghijklmnopqrstuvwxyz'[Math.floor(n / 26)]}`,
+  )
+  const terms = new Proxy(Object.fromEntries(names.map((name) => [name, [1]])), {
+    get(all, name: string) {
+      read++
+      return all[name]
+    },
+  })
+  const ask = openSearch({ sections: [['/a', 'A', '', '']], terms, synonyms: {} })
+  expect(ask('word1a').sections).toHaveLength(1)
+  expect(read).toBe(6)
+  read = 0
+  ask(Array.from({ length: 20 }, (_, n) => `word${n + 10}a`).join(' '))
+  expect(read).toBeLessThanOrEqual(48)
+})
+
 test('the page and the index are decompressed once', () => {
   const unpacked: string[] = []
   const pages = openSearchPages({
     has: () => true,
+    newest: () => undefined,
     ready: () => {
       throw new Error('nobody asks')
     },

@@ -108,23 +108,25 @@ export async function moneyLimitUsageOf(db: Db, customer_id: string): Promise<Mo
   return usage && (usage.is_night ? usage : { ...usage, payout_night_used: null })
 }
 
+/** Of each partner, per kind of order. */
+const NEWEST_ORDERS = 2000
+
 /**
- * Customers with a limit for which an order was made since a time. Reads the newest orders of the partners that have limits, so
- * that the cost does not grow with the number of customers.
+ * Customers with a limit for which an order was made since a time, from the newest orders of each partner. The cost does not
+ * grow with the number of customers or limits.
  */
 export async function limitedAndActive(
   db: Db,
   { since, limit }: { readonly since: Date; readonly limit: number },
 ): Promise<{ readonly customer_id: string; readonly partner_id: string }[]> {
   const newest = (table: 'payouts' | 'transfers') => `(SELECT customer_id FROM ${table}
-      WHERE partner_id = p.partner_id AND created_at > $1 ORDER BY created_at DESC LIMIT $2 * 4)`
+      WHERE partner_id = p.id AND created_at > $1 ORDER BY created_at DESC LIMIT ${NEWEST_ORDERS})`
   const { rows } = await db.query({
     name: 'customers with limits and new orders',
-    text: `SELECT DISTINCT o.customer_id, p.partner_id
-      FROM (SELECT DISTINCT coalesce(c.partner_id, l.subject_id) AS partner_id
-        FROM money_limits l LEFT JOIN customers c ON c.id = l.subject_id LIMIT 1000) AS p
+    text: `SELECT o.customer_id, p.id AS partner_id FROM shared.partners p
       CROSS JOIN LATERAL (${newest('payouts')} UNION ${newest('transfers')}) AS o
-      WHERE EXISTS (SELECT FROM money_limits WHERE subject_id IN (o.customer_id, p.partner_id))
+      WHERE EXISTS (SELECT FROM money_limits)
+        AND EXISTS (SELECT FROM money_limits WHERE subject_id IN (o.customer_id, p.id))
       LIMIT $2`,
     values: [since, limit],
   })

@@ -139,7 +139,7 @@ export const createTransfer = endpoint({
     metadata: T.Optional(Metadata),
   }),
   reply: { status: 201, schema: TransferObject },
-  dry_run: DryRun({}),
+  dry_run: DryRun('OnchainTransferDryRun', {}),
   errors: [
     'invalid_amount',
     'unsupported_network',

@@ -221,7 +221,7 @@ export const createPayout = endpoint({
   }),
   reply: { status: 201, schema: PayoutObject },
   looks_up: 'dry_run',
-  dry_run: DryRun({ counterparty: T.Optional(CounterpartyObject) }),
+  dry_run: DryRun('PixPayoutDryRun', { counterparty: T.Optional(CounterpartyObject) }),
   errors: [
     'invalid_amount',
     'invalid_pix_key',

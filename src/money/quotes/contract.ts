@@ -270,7 +270,7 @@ export const executeQuote = endpoint({
   query: dryRunQuery,
   reply: { status: 201, schema: TradeObject },
   repeat: 'idempotent',
-  dry_run: DryRun({
+  dry_run: DryRun('TradeDryRun', {
     would_fail: T.Optional(
       T.Object(
         { code: T.String({ examples: ['treasury_limit'] }), message: T.String() },

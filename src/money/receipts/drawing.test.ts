@@ -5,9 +5,9 @@ import type { Transfer } from '../onchain/store.ts'
 import type { Payout } from '../pix/store.ts'
 import { drawableText } from './drawable-text.ts'
 import { drawReceipt } from './drawing.ts'
-import { amountText, timeText } from './format.ts'
+import { receiptAmount, receiptTime } from './format.ts'
 import { maskPixKey } from './pix-key-mask.ts'
-import { EDITION, payoutPage, transferPage } from './receipts.ts'
+import { payoutPage, RECEIPT_EDITION, transferPage } from './receipts.ts'
 
 const order = {
   partner_id: 'par_01kc3v4x9zq8rj5m2t7w6y0ahb',
@@ -239,19 +239,19 @@ describe('a dangerous text', () => {
 })
 
 test('amounts have all their decimals, and the separators of the language', () => {
-  expect(amountText('BRL', 5n, 'pt')).toBe('R$ 0,05')
-  expect(amountText('BRL', 123456789n, 'pt')).toBe('R$ 1.234.567,89')
-  expect(amountText('BRL', 123456789n, 'en')).toBe('R$ 1,234,567.89')
-  expect(amountText('USDT', 2401000000n, 'pt')).toBe('2.401,000000 USDT')
-  expect(amountText('BTC', 1n, 'en')).toBe('0.00000001 BTC')
+  expect(receiptAmount('BRL', 5n, 'pt')).toBe('R$ 0,05')
+  expect(receiptAmount('BRL', 123456789n, 'pt')).toBe('R$ 1.234.567,89')
+  expect(receiptAmount('BRL', 123456789n, 'en')).toBe('R$ 1,234,567.89')
+  expect(receiptAmount('USDT', 2401000000n, 'pt')).toBe('2.401,000000 USDT')
+  expect(receiptAmount('BTC', 1n, 'en')).toBe('0.00000001 BTC')
 })
 
 test('times are those of São Paulo at that time', () => {
-  expect(timeText(new Date('2026-01-01T02:59:59.999Z'), 'pt')).toBe(
+  expect(receiptTime(new Date('2026-01-01T02:59:59.999Z'), 'pt')).toBe(
     '31/12/2025 às 23:59:59 (horário de Brasília, UTC−03:00)',
   )
   // Brazil had daylight saving time until 2019.
-  expect(timeText(new Date('2018-12-01T12:00:00Z'), 'en')).toBe(
+  expect(receiptTime(new Date('2018-12-01T12:00:00Z'), 'en')).toBe(
     '1 Dec 2018, 10:00:00 (São Paulo time, UTC−02:00)',
   )
 })
@@ -284,14 +284,14 @@ describe('the bytes', () => {
     expect(file.length).toBeLessThan(100_000)
   })
 
-  test('belong to this edition: when they change, raise EDITION, because ETags are made from it', async () => {
+  test('belong to this edition: when they change, raise RECEIPT_EDITION, because ETags are made from it', async () => {
     const pages = [
       payoutPage(payout, parties, 'pt'),
       transferPage(transfer, { ...parties, is_sandbox: true }, 'en'),
     ]
     const digest = createHash('sha256')
     for (const page of pages) digest.update(await drawReceipt(page))
-    expect([EDITION, digest.digest('hex')]).toEqual([
+    expect([RECEIPT_EDITION, digest.digest('hex')]).toEqual([
       1,
       '3062e1067b9d8bd9b7c0d7b4734e347a426240ce74fd74b0f7d79f112a1fc52d',
     ])

@@ -7,7 +7,7 @@ const separators = {
 } as const satisfies Record<ReceiptLanguage, unknown>
 
 /** All decimals, always: R$ 4.820,00 or 2,401.000000 USDT. */
-export function amountText(asset: Asset, units: bigint, language: ReceiptLanguage): string {
+export function receiptAmount(asset: Asset, units: bigint, language: ReceiptLanguage): string {
   const { thousands, decimals: point } = separators[language]
   const { decimals } = assets[asset]
   const digits = units.toString().padStart(decimals + 1, '0')
@@ -31,7 +31,7 @@ const inSaoPaulo = new Intl.DateTimeFormat('en-GB', {
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** The time in São Paulo, with the zone and its offset at that time. */
-export function timeText(at: Date, language: ReceiptLanguage): string {
+export function receiptTime(at: Date, language: ReceiptLanguage): string {
   const { year, month, day, hour, minute, second } = Object.fromEntries(
     inSaoPaulo.formatToParts(at).map(({ type, value }) => [type, value]),
   ) as Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', string>

@@ -13,8 +13,11 @@ export type PrintThread = {
 /** What the thread returns for a page. */
 export type Printed = { readonly bytes: Uint8Array } | { readonly failure: string }
 
-/** A receipt takes a few dozen milliseconds; the first one also loads the library and the fonts. */
-const PRINT_MS = 10_000
+/**
+ * A receipt takes a few dozen milliseconds, the first one also loads the library and the fonts. A caller that waits too long
+ * gets a 503 before this time; only a thread that hangs is ended, because a new one would have to load everything again.
+ */
+const PRINT_MS = 60_000
 const HEAP_MB = 128
 
 /** Starts the module beside this one. From the sources, in tests and `npm run dev`, a thread reads TypeScript through tsx. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Api } from '../../../test/support/api.ts'
 import { readPdf } from '../../../test/support/pdf.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
+import { eventually } from '../../../test/support/wait.ts'
 
 let service: TestService
 let api: Api
@@ -16,6 +17,9 @@ beforeAll(async () => {
   customer_id = (await api.post('/v1/customers', { name: 'Ana Souza', document })).json.id
   for (const asset of ['BRL', 'USDT'])
     await api.post('/v1/sandbox/deposits', { customer_id, asset, amount: '100000000' })
+  // The first receipt loads the library: on a busy machine that takes longer than a request may.
+  const { id } = await pay()
+  await eventually(async () => expect((await receipt(id)).status).toBe(200))
 })
 afterAll(() => service.stop())
 

@@ -10,7 +10,7 @@ import { findTransfer } from '../onchain/transfers.ts'
 import { findPayout } from '../pix/payouts.ts'
 import type { Counterparty, Payout } from '../pix/store.ts'
 import { explorerLink, networkTitles } from './explorer.ts'
-import { amountText, timeText } from './format.ts'
+import { receiptAmount, receiptTime } from './format.ts'
 import type { ReceiptLanguage, ReceiptPage, ReceiptRow, ReceiptSection } from './page.ts'
 import { maskPixKey } from './pix-key-mask.ts'
 import { type ReceiptWords, receiptWords } from './words.ts'
@@ -57,7 +57,7 @@ function refuseReceipt(kind: keyof typeof ends, status: string): never {
   return refuse('receipt_not_available', { message })
 }
 
-/** Who pays, and in which environment: what the row of the order does not say. */
+/** Who pays, and whether money moved: what the row of the order does not say. */
 type Parties = {
   readonly payer: { readonly name: string; readonly document: string }
   readonly partner: string
@@ -65,21 +65,21 @@ type Parties = {
 }
 
 async function readParties(
-  { db, environment }: World,
+  { db, receipts_have_value }: World,
   { customer_id, partner_id }: { readonly customer_id: string; readonly partner_id: string },
 ): Promise<Parties> {
   const [customer, partner] = await Promise.all([customerById(db, customer_id), partnerById(db, partner_id)])
-  return { payer: customer!, partner: partner.name, is_sandbox: environment === 'sandbox' }
+  return { payer: customer!, partner: partner.name, is_sandbox: !receipts_have_value }
 }
 
 /** Raised when the same page is printed to other bytes: after a change of the layout, a font or the PDF library. */
-export const EDITION = 1
+export const RECEIPT_EDITION = 1
 
 const prefixes: Readonly<Record<ReceiptLanguage, string>> = { pt: 'comprovante', en: 'receipt' }
 
 function receiptOf(id: string, page: ReceiptPage): Receipt {
   const digest = createHash('sha256')
-    .update(JSON.stringify([EDITION, page]))
+    .update(JSON.stringify([RECEIPT_EDITION, page]))
     .digest('base64url')
   return { page, filename: `${prefixes[page.language]}-${id}.pdf`, etag: `"${digest}"` }
 }
@@ -99,7 +99,7 @@ function pageOf(
     title,
     partner: words.partner(partner),
     status,
-    ended: timeText(ended_at, language),
+    ended: receiptTime(ended_at, language),
     notes: [note, words.time_note],
     substitute_note: words.substitute,
     ...(is_sandbox ? { sandbox: words.sandbox } : {}),
@@ -109,7 +109,7 @@ function pageOf(
 
 export function payoutPage(payout: Payout, parties: Parties, language: ReceiptLanguage): ReceiptPage {
   const words = receiptWords[language]
-  const amount = amountText('BRL', payout.amount, language)
+  const amount = receiptAmount('BRL', payout.amount, language)
   const { end_to_end_id } = payout
   return {
     ...pageOf('payout', payout, parties, language),
@@ -128,8 +128,8 @@ export function payoutPage(payout: Payout, parties: Parties, language: ReceiptLa
         title: words.payment,
         rows: [
           { label: words.amount, value: amount },
-          { label: words.fee, value: amountText('BRL', payout.fee, language) },
-          { label: words.total, value: amountText('BRL', payout.amount + payout.fee, language) },
+          { label: words.fee, value: receiptAmount('BRL', payout.fee, language) },
+          { label: words.total, value: receiptAmount('BRL', payout.amount + payout.fee, language) },
           ...(payout.description === null ? [] : [{ label: words.description, value: payout.description }]),
           ...timeRows('payout', payout, language),
           { label: words.end_to_end_id, value: end_to_end_id!, is_code: true },
@@ -143,7 +143,7 @@ export function payoutPage(payout: Payout, parties: Parties, language: ReceiptLa
 export function transferPage(transfer: Transfer, parties: Parties, language: ReceiptLanguage): ReceiptPage {
   const words = receiptWords[language]
   const { asset, network, amount_net, fee, destination_address } = transfer
-  const net = amountText(asset, amount_net, language)
+  const net = receiptAmount(asset, amount_net, language)
   return {
     ...pageOf('transfer', transfer, parties, language),
     amount: net,
@@ -161,8 +161,8 @@ export function transferPage(transfer: Transfer, parties: Parties, language: Rec
         title: words.amounts,
         rows: [
           { label: words.net, value: net },
-          { label: words.network_fee, value: amountText(asset, fee, language) },
-          { label: words.gross, value: amountText(asset, amount_net + fee, language) },
+          { label: words.network_fee, value: receiptAmount(asset, fee, language) },
+          { label: words.gross, value: receiptAmount(asset, amount_net + fee, language) },
         ],
       },
       {
@@ -223,8 +223,8 @@ const timeRows = (
 ): readonly ReceiptRow[] => {
   const { requested, ended } = receiptWords[language][kind]
   return [
-    { label: requested, value: timeText(created_at, language) },
-    { label: ended, value: timeText(completed_at!, language) },
+    { label: requested, value: receiptTime(created_at, language) },
+    { label: ended, value: receiptTime(completed_at!, language) },
   ]
 }
 

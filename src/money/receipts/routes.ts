@@ -7,16 +7,16 @@ import { findPayoutReceipt, findTransferReceipt, type Receipt } from './receipts
 export const receiptsRoutes = (printer: ReceiptPrinter): Handler[] => [
   handle(contract.getPayoutReceipt, async ({ world, actor, params, query }) => {
     const asked = { id: params.payout_id, language: query.lang ?? 'pt' } as const
-    return fileOf(printer, actor, await findPayoutReceipt(world, actor, asked))
+    return receiptFile(printer, actor, await findPayoutReceipt(world, actor, asked))
   }),
 
   handle(contract.getTransferReceipt, async ({ world, actor, params, query }) => {
     const asked = { id: params.transfer_id, language: query.lang ?? 'pt' } as const
-    return fileOf(printer, actor, await findTransferReceipt(world, actor, asked))
+    return receiptFile(printer, actor, await findTransferReceipt(world, actor, asked))
   }),
 ]
 
-export const fileOf = (
+export const receiptFile = (
   printer: ReceiptPrinter,
   { partner_id }: { readonly partner_id: string },
   { page, filename, etag }: Receipt,

@@ -92,10 +92,11 @@ export const createCustomer = endpoint({
   reply: { status: 201, schema: CustomerObject },
   repeat: 'once',
   errors: ['customer_exists'],
+  // Not the document of the demo's customer: whoever tries the sample after the demo would get a 409.
   example: {
-    name: 'Ana Souza',
-    document: '529.982.247-25',
-    email: 'ana@example.com',
+    name: 'Bruno Lima',
+    document: '246.813.579-28',
+    email: 'bruno@example.com',
     external_id: 'user-4711',
     metadata: { segment: 'retail' },
   },
@@ -198,8 +199,11 @@ export const StatementLineObject = T.Object(
     balance_after: Units,
     decimals: T.Integer(),
     cause: T.Object({
-      type: T.Enum(['payout', 'transfer', 'trade', 'deposit', 'reversal', 'adjustment']),
-      id: T.String({ description: 'The object that moved the money' }),
+      type: T.Enum(['payout', 'transfer', 'trade', 'deposit', 'reversal', 'adjustment'], {
+        description:
+          '`reversal` is money that a failed payout or transfer returned, with the id of that payout or transfer, or a credit that the operator took back (`adj_…`)',
+      }),
+      id: T.String({ description: 'The object that moved the money; its prefix tells its type' }),
     }),
     created_at: Timestamp,
   },
@@ -235,7 +239,8 @@ export const getStatement = endpoint({
   name: 'customers.statement',
   route: 'GET /v1/customers/{customer_id}/statement',
   summary: 'A customer’s statement, newest first',
-  description: 'Every change of a balance, with the balance after it and what caused it.',
+  description:
+    'Every change of a balance, with the balance after it and what caused it. A payout or transfer that fails has a second line, with the cause `reversal`.',
   scopes: { any: ['read', 'customers'] },
   params,
   query: Fields({ ...pageQuery, ...timeQuery, asset: T.Optional(AssetName) }),

@@ -61,7 +61,12 @@ export function DeliveryStatus({ of }: { readonly of: Pick<DeliveryRow, 'status'
   const { webhooks } = useText().developers
   const word = webhooks.status[of.status]
   const tried = of.status === 'pending' && of.attempts > 0
-  return <Status state={shapes[of.status]}>{tried ? `${word}, ${webhooks.tried(of.attempts)}` : word}</Status>
+  return (
+    <Status state={shapes[of.status]}>
+      {word}
+      {tried && <span className="no-phone">, {webhooks.tried(of.attempts)}</span>}
+    </Status>
+  )
 }
 
 export function AnswerOf({ of }: { readonly of: Pick<DeliveryRow, 'answer_status' | 'error'> }) {

@@ -129,16 +129,14 @@ function MoneyLimits({ limits }: { readonly limits: Account['money_limits'] }) {
             key: 'production',
             head: people.account.production,
             right: true,
-            fold: 'a1',
-            labelled: true,
+            fold: 'named',
             cell: cell('production'),
           },
           {
             key: 'sandbox',
             head: people.account.sandbox,
             right: true,
-            fold: 'a2',
-            labelled: true,
+            fold: 'named',
             cell: cell('sandbox'),
           },
         ]}

@@ -1,7 +1,7 @@
-import { firstTexts } from './first-texts.ts'
+import { english } from './english.ts'
 import { operator } from './operator.ts'
 
 /** Every text of the console. Other languages must have the same type. */
-export const en = { ...firstTexts, operator }
+export const en = { ...english, operator }
 
 export type Texts = typeof en

@@ -1,5 +1,5 @@
-import { assetNames } from '../../../core/money.ts'
 import type { CliCommand } from '../../command.ts'
+import { ASSETS } from './options.ts'
 import { filter, reading } from './reading.ts'
 
 export const depositCommands: CliCommand[] = reading({
@@ -7,7 +7,7 @@ export const depositCommands: CliCommand[] = reading({
   one: 'DEPOSIT',
   filters: {
     customer: filter('ID', 'Of this customer'),
-    asset: filter(assetNames.join('|'), 'Of this asset'),
+    asset: filter(ASSETS, 'Of this asset'),
   },
   examples: ['trilho deposits list --customer $CUSTOMER'],
 })

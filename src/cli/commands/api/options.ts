@@ -1,5 +1,8 @@
 import type { CliOption } from '../../command.ts'
 
+/** Written out, because the list of the service is in a file that loads its error catalogue. */
+export const ASSETS = 'BRL|USDT|BTC'
+
 export const customer: CliOption = { type: 'string', value: 'ID', about: 'Whose money', required: true }
 
 /** Options of commands that move money. */

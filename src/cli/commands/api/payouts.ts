@@ -1,7 +1,7 @@
 import type { CliCommand } from '../../command.ts'
 import { customer, idempotency, metadata, yes } from './options.ts'
 import { filter, reading } from './reading.ts'
-import { receiptOf } from './receipts.ts'
+import { receiptCommand } from './receipts.ts'
 
 const load = () => import('../../api/payouts.ts')
 
@@ -33,7 +33,7 @@ export const payoutCommands: CliCommand[] = [
       'trilho payouts list --idempotency-key invoice-1042 --json',
     ],
   }),
-  receiptOf('payouts', 'PAYOUT', 'Save the receipt (comprovante) of a completed payout as a PDF'),
+  receiptCommand('payouts', 'PAYOUT', 'Save the receipt (comprovante) of a completed payout as a PDF'),
   {
     name: 'payouts create',
     about: 'Pay by Pix. Prints its idempotency key first: with it the same command is safe',

@@ -34,6 +34,7 @@ export const profileCommands: CliCommand[] = [
     about: 'List the profiles, with the last four characters of their keys',
     who: 'key',
     alone: true,
+    lists: true,
     examples: ['trilho profiles list'],
     run: async (input) => (await load()).profilesList(input),
   },

@@ -1,15 +1,13 @@
-import { assetNames } from '../../../core/money.ts'
 import type { CliCommand } from '../../command.ts'
-import { customer, metadata, yes } from './options.ts'
+import { ASSETS, customer, metadata, yes } from './options.ts'
 import { filter, reading } from './reading.ts'
 
 const load = () => import('../../api/quotes.ts')
-const asset = assetNames.join('|')
 
 const pair = {
   customer: filter('ID', 'Of this customer'),
-  from: filter(asset, 'From'),
-  to: filter(asset, 'To'),
+  from: filter(ASSETS, 'From'),
+  to: filter(ASSETS, 'To'),
 }
 
 export const quoteCommands: CliCommand[] = [
@@ -25,12 +23,12 @@ export const quoteCommands: CliCommand[] = [
     who: 'key',
     options: {
       customer,
-      from: { type: 'string', value: asset, about: 'The asset to sell', required: true },
-      to: { type: 'string', value: asset, about: 'The asset to buy', required: true },
+      from: { type: 'string', value: ASSETS, about: 'The asset to sell', required: true },
+      to: { type: 'string', value: ASSETS, about: 'The asset to buy', required: true },
       amount: { type: 'string', value: '100.00', about: 'How much; in --amount-asset', required: true },
       'amount-asset': {
         type: 'string',
-        value: asset,
+        value: ASSETS,
         about: 'The asset of --amount; that of --from when absent',
       },
       'amount-type': {
@@ -67,6 +65,7 @@ export const quoteCommands: CliCommand[] = [
     name: 'prices list',
     about: 'Show the market’s prices as they are known now',
     who: 'key',
+    lists: true,
     examples: ['trilho prices list'],
     run: async (input) => (await load()).pricesList(input),
   },
@@ -75,6 +74,7 @@ export const quoteCommands: CliCommand[] = [
     takes: 'USDT/BRL|BTC/USDT PRICE',
     about: 'Set a price in the sandbox, for your own quotes',
     who: 'key',
+    lists: true,
     options: {
       'age-seconds': { type: 'string', value: 'N', about: 'Age of the price in seconds; 0 when absent' },
     },

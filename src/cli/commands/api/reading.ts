@@ -37,6 +37,7 @@ export function reading(of: {
       name: `${noun} list`,
       about: `List ${noun}, newest first`,
       who: 'key',
+      lists: true,
       options: { ...filters, ...paging },
       examples,
       run: async (input) => (await load()).list(noun, input),

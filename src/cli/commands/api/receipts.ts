@@ -3,7 +3,7 @@ import type { CliCommand } from '../../command.ts'
 const load = () => import('../../api/receipts.ts')
 
 /** Declares the `receipt` command of a noun. */
-export const receiptOf = (noun: 'payouts' | 'transfers', one: string, about: string): CliCommand => ({
+export const receiptCommand = (noun: 'payouts' | 'transfers', one: string, about: string): CliCommand => ({
   name: `${noun} receipt`,
   takes: one,
   about,

@@ -25,6 +25,7 @@ export const requestCommands: CliCommand[] = [
     name: 'usage',
     about: 'Show the limits of your key, and what is used of them',
     who: 'key',
+    lists: true,
     examples: ['trilho usage'],
     run: async (input) => (await import('../../api/usage.ts')).usageShow(input),
   },

@@ -1,6 +1,5 @@
-import { assetNames } from '../../../core/money.ts'
 import type { CliCommand } from '../../command.ts'
-import { customer } from './options.ts'
+import { ASSETS, customer } from './options.ts'
 
 const load = () => import('../../api/sandbox.ts')
 
@@ -12,7 +11,7 @@ export const sandboxCommands: CliCommand[] = [
     who: 'key',
     options: {
       customer,
-      asset: { type: 'string', value: assetNames.join('|'), about: 'Which balance; BRL when absent' },
+      asset: { type: 'string', value: ASSETS, about: 'Which balance; BRL when absent' },
       amount: { type: 'string', value: '10.50', about: 'In the asset', required: true },
     },
     examples: ['trilho sandbox deposit --customer $CUSTOMER --amount 1000.00'],

@@ -1,7 +1,7 @@
 import type { CliCommand } from '../../command.ts'
 import { customer, idempotency, metadata, yes } from './options.ts'
 import { filter, reading } from './reading.ts'
-import { receiptOf } from './receipts.ts'
+import { receiptCommand } from './receipts.ts'
 
 const load = () => import('../../api/transfers.ts')
 
@@ -19,7 +19,7 @@ export const transferCommands: CliCommand[] = [
     },
     examples: ['trilho transfers list --asset USDT'],
   }),
-  receiptOf('transfers', 'TRANSFER', 'Save the receipt (comprovante) of a confirmed transfer as a PDF'),
+  receiptCommand('transfers', 'TRANSFER', 'Save the receipt (comprovante) of a confirmed transfer as a PDF'),
   {
     name: 'transfers create',
     about: 'Send USDT or BTC. Prints its idempotency key first: with it the same command is safe',
@@ -48,6 +48,7 @@ export const transferCommands: CliCommand[] = [
     name: 'transfers fees',
     about: 'Show what a transfer costs on each network now',
     who: 'key',
+    lists: true,
     examples: ['trilho transfers fees'],
     run: async (input) => (await load()).transfersFees(input),
   },

@@ -13,6 +13,7 @@ export const exceptionCommands: CliCommand[] = [
     },
     examples: ['trilho exceptions list --environment production'],
     who: 'operator',
+    lists: true,
     runWith: async (input, reach) => (await load()).exceptionsList(input, reach),
   },
   {

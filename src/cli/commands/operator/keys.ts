@@ -32,6 +32,7 @@ export const keyCommands: CliCommand[] = [
     options: { environment: only_environment, partner },
     examples: ['trilho keys list --environment production'],
     who: 'operator',
+    lists: true,
     runWith: async (input, reach) => (await load()).keysList(input, reach),
   },
   {

@@ -16,6 +16,7 @@ export const logCommands: CliCommand[] = [
     options: { environment, limit: { type: 'string', value: 'N', about: 'Lines of each; 50 when absent' } },
     examples: ['trilho log list --environment production --limit 20'],
     who: 'operator',
+    lists: true,
     runWith: async (input, reach) => (await load()).logList(input, reach),
   },
   {

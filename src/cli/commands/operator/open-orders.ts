@@ -18,6 +18,7 @@ export const openOrderCommands: CliCommand[] = [
     options: olderThan,
     examples: ['trilho payouts unknown --older-than 300'],
     who: 'operator',
+    lists: true,
     runWith: async (input, reach) => (await load()).payoutsUnknown(input, reach),
   },
   {
@@ -44,6 +45,7 @@ export const openOrderCommands: CliCommand[] = [
     options: olderThan,
     examples: ['trilho transfers unknown --json'],
     who: 'operator',
+    lists: true,
     runWith: async (input, reach) => (await load()).transfersUnknown(input, reach),
   },
   {

@@ -18,6 +18,7 @@ export const partnerCommands: CliCommand[] = [
     about: 'List partners',
     examples: ['trilho partners list --output jsonl'],
     who: 'operator',
+    lists: true,
     runWith: async (input, reach) => (await load()).partnersList(input, reach),
   },
   {

@@ -31,6 +31,7 @@ export const peopleCommands: CliCommand[] = [
     about: 'List the people: who they are, what they may do, whether they have a second factor',
     examples: ['trilho users list'],
     who: 'operator',
+    lists: true,
     runWith: async (input, reach) => (await load()).usersList(input, reach),
   },
   {

@@ -9,6 +9,7 @@ export const proposalCommands: CliCommand[] = [
     about: 'List proposals of operators: open ones first, then the newest',
     examples: ['trilho proposals list'],
     who: 'operator',
+    lists: true,
     runWith: async (input, reach) => (await load()).proposalsList(input, reach),
   },
   {

@@ -13,6 +13,7 @@ export const treasuryCommands: CliCommand[] = [
     },
     examples: ['trilho treasury show --environment sandbox'],
     who: 'operator',
+    lists: true,
     runWith: async (input, reach) => (await load()).treasuryShow(input, reach),
   },
   {
@@ -41,6 +42,7 @@ export const treasuryCommands: CliCommand[] = [
     },
     examples: ['trilho partners fees $PARTNER'],
     who: 'operator',
+    lists: true,
     runWith: async (input, reach) => (await load()).partnersFees(input, reach),
   },
   {

@@ -412,6 +412,8 @@ describe('a receipt', () => {
     const team = await aTeam()
     const viewer = await signedIn(service, { partner_id: team.partner_id, role: 'viewer' })
     const { id } = await pay(team)
+    // The first receipt loads the library: on a busy machine that takes longer than a request may.
+    await until(async () => (await viewer.get(`/sandbox/payouts/${id}/receipt`)).status === 200, 30_000)
     for (const [query, name] of [
       ['', 'comprovante'],
       ['?lang=pt', 'comprovante'],

@@ -5,7 +5,7 @@ import { findPayout } from '../../../money/pix/payouts.ts'
 import { claimOfPayout } from '../../../money/pix/settle.ts'
 import { countOpenPayouts, isLatePayout, type Payout, payoutList } from '../../../money/pix/store.ts'
 import { findPayoutReceipt } from '../../../money/receipts/receipts.ts'
-import { fileOf } from '../../../money/receipts/routes.ts'
+import { receiptFile } from '../../../money/receipts/routes.ts'
 import { completePayout, failPayout } from '../../sandbox/rails.ts'
 import { actWithMoney } from '../act.ts'
 import { type Column, decimalOf, metadataCell } from '../csv.ts'
@@ -46,7 +46,7 @@ export const payoutRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.getPayoutReceiptInConsole, async ({ world, actor, params, query }) => {
     const asked = { id: params.payout_id, language: query.lang ?? 'pt' } as const
     const receipt = await findPayoutReceipt({ ...world, db: world.reads }, actor, asked)
-    return fileOf(parts.runtimes[world.environment].receipts, actor, receipt)
+    return receiptFile(parts.runtimes[world.environment].receipts, actor, receipt)
   }),
 
   answer(contract.redeliverPayout, async ({ world, actor, params }) => {

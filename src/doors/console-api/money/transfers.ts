@@ -7,7 +7,7 @@ import {
 } from '../../../money/onchain/store.ts'
 import { findTransfer, TRANSFER_OPERATION } from '../../../money/onchain/transfers.ts'
 import { findTransferReceipt } from '../../../money/receipts/receipts.ts'
-import { fileOf } from '../../../money/receipts/routes.ts'
+import { receiptFile } from '../../../money/receipts/routes.ts'
 import { stepsOf } from '../../../records/steps/store.ts'
 import { confirmTransfer, failTransfer } from '../../sandbox/rails.ts'
 import { actWithMoney } from '../act.ts'
@@ -53,7 +53,7 @@ export const transferRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.getTransferReceiptInConsole, async ({ world, actor, params, query }) => {
     const asked = { id: params.transfer_id, language: query.lang ?? 'pt' } as const
     const receipt = await findTransferReceipt({ ...world, db: world.reads }, actor, asked)
-    return fileOf(parts.runtimes[world.environment].receipts, actor, receipt)
+    return receiptFile(parts.runtimes[world.environment].receipts, actor, receipt)
   }),
 
   answer(contract.redeliverTransfer, async ({ world, actor, params }) => {

@@ -11,7 +11,7 @@ import { shell } from './shell.ts'
 import { ui } from './ui.ts'
 
 /** The English texts of the first load: everything but the operator's pages. */
-export const firstTexts = {
+export const english = {
   conversions,
   developers,
   finding,

@@ -6,13 +6,13 @@ export const completionCommands: CliCommand[] = [
     name: 'completion',
     takes: shells.join('|'),
     about: 'Print the completion script of a shell',
-    who: 'machine',
+    who: 'key',
     alone: true,
     examples: [
       'source <(trilho completion bash)',
       'trilho completion zsh > "$' + '{fpath[1]}/_trilho"',
       'trilho completion fish > ~/.config/fish/completions/trilho.fish',
     ],
-    run: async (input) => (await import('../../machine/completion.ts')).completion(input),
+    run: async (input) => (await import('../../api/completion.ts')).completion(input),
   },
 ]

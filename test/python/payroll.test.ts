@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openWire, type Wire } from '../../sdk/test/support/wire.ts'
+import type { Api } from '../support/api.ts'
+import { moveIntoThePast } from '../support/past.ts'
+import { openPython, type Python, pythonIsMissing } from '../support/python.ts'
+import { someCpf, startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/wait.ts'
+
+/** examples/payroll as a partner runs it: 200 lines, killed and cut off on the way. */
+const program = fileURLToPath(new URL('../../examples/payroll/payroll.py', import.meta.url))
+const LINES = 200
+
+let service: TestService
+let wire: Wire
+let python: Python
+let api: Api
+let key: string
+let customer_id: string
+
+beforeAll(async () => {
+  python = openPython()
+  service = await startTestService()
+  wire = await openWire(service.url)
+  ;({ api, key } = await service.partner())
+  customer_id = (await api.post('/v1/customers', { name: 'Ana Souza', document: someCpf() })).json.id
+  await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '100000000' })
+})
+afterAll(async () => {
+  await wire?.stop()
+  await service?.stop()
+  python?.stop()
+})
+
+/** Some lines fail at the network, and some are refused. */
+const recipient = (line: number) =>
+  line % 40 === 7 ? 'ac03' : line % 40 === 8 ? 'notfound' : line % 50 === 9 ? 'garbage' : 'anyone'
+const lines = Array.from({ length: LINES }, (_, line) => ({
+  id: `salary-${line}`,
+  amount: 100_000 + line,
+  pix_key: `${recipient(line)}@sandbox.test`,
+}))
+
+function write(name: string, of: readonly (typeof lines)[number][]): string {
+  const rows = of.map(
+    ({ id, amount, pix_key }) => `${id},${customer_id},${pix_key},${(amount / 100).toFixed(2)}`,
+  )
+  const path = join(python.folder, name)
+  writeFileSync(path, `id,customer_id,pix_key,amount\n${rows.join('\n')}\n`)
+  return path
+}
+
+function start(run: string, file: string, url = wire.url) {
+  const child = spawn('python3', [program, '--run', run, '--file', file], {
+    env: { ...python.env, TRILHO_URL: url, TRILHO_KEY: key },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  for (const output of [child.stdout, child.stderr]) output.on('data', (chunk) => (text += chunk))
+  const ended = new Promise<number | NodeJS.Signals>((resolve) =>
+    child.once('close', (code, signal) => resolve(signal ?? code!)),
+  )
+  return { child, ended, printed: () => text }
+}
+
+const payments = () => wire.seen.filter(({ method }) => method === 'POST').length
+
+type Payout = { id: string; idempotency_key: string; amount: string; status: string }
+
+async function payoutsOf(run: string): Promise<Payout[]> {
+  const found: any[] = []
+  let cursor = ''
+  do {
+    const page = (await api.get(`/v1/pix/payouts?limit=100${cursor && `&cursor=${cursor}`}`)).json
+    found.push(...page.data)
+    cursor = page.has_more ? page.next_cursor : ''
+  } while (cursor)
+  return found.filter(({ idempotency_key }) => idempotency_key.startsWith(`${run}/`))
+}
+
+test.skipIf(pythonIsMissing)(
+  'a payroll that is killed, cut off and left without a server pays each line once',
+  { timeout: 300_000 },
+  async () => {
+    const file = write('salaries.csv', lines)
+    for (const [index, fault] of (
+      ['cut before', 'cut after', 'cut within', '503 after', '429 before'] as const
+    ).entries())
+      for (let line = index * 7; line < LINES; line += 61) wire.breakFor(`"november/salary-${line}"`, fault)
+
+    let kills = 0
+    for (const enough of [15, 60, 110]) {
+      const run = start('november', file)
+      await until(() => payments() >= enough, 60_000)
+      if (enough === 60) wire.cut()
+      run.child.kill('SIGKILL')
+      expect(await run.ended, run.printed()).toBe('SIGKILL')
+      kills++
+    }
+    const last = start('november', file)
+    const before = wire.seen.length
+    await until(() => wire.seen.length > before + 10, 60_000)
+    await wire.leadTo(undefined)
+    await wire.leadTo(service.url)
+    expect(await last.ended, last.printed()).toBe(1) // some were refused or failed
+    expect(kills).toBe(3)
+    expect(last.printed()).toContain('190 completed, 5 failed, 5 refused\n')
+
+    const paid = await payoutsOf('november')
+    const payable = lines.filter(({ pix_key }) => !pix_key.startsWith('notfound'))
+    const rows = (of: readonly { id: string; amount: number }[]) =>
+      of.map(({ id, amount }) => `november/${id} ${amount}`)
+    expect(paid.map(({ idempotency_key, amount }) => `${idempotency_key} ${amount}`).toSorted()).toEqual(
+      rows(payable).toSorted(),
+    )
+
+    // The same again pays nothing, and a line that has changed is refused.
+    const again = start('november', file, service.url)
+    expect(await again.ended, again.printed()).toBe(1)
+    expect(again.printed()).toContain('190 completed, 5 failed, 5 refused\n')
+    const changed = start('november', write('changed.csv', [{ ...lines[0]!, amount: 1 }]), service.url)
+    expect(await changed.ended, changed.printed()).toBe(1)
+    expect(changed.printed()).toContain('for another customer or amount')
+    expect(await payoutsOf('november')).toHaveLength(paid.length)
+
+    const spent = paid
+      .filter(({ status }) => status === 'completed')
+      .reduce((sum, { amount }) => sum + Number(amount), 0)
+    const { data } = (await api.get(`/v1/customers/${customer_id}/balances`)).json
+    expect(data[0]).toMatchObject({ asset: 'BRL', available: String(100_000_000 - spent), in_transit: '0' })
+    expect((await service.audit()).sandbox.findings).toEqual([])
+  },
+)
+
+test.skipIf(pythonIsMissing)(
+  'two processes at the same run pay each line once',
+  { timeout: 120_000 },
+  async () => {
+    const few = lines.filter(({ pix_key }) => pix_key.startsWith('anyone')).slice(0, 40)
+    const file = write('few.csv', few)
+    const runs = [start('december', file, service.url), start('december', file, service.url)]
+    for (const run of runs) expect(await run.ended, run.printed()).toBe(0)
+    expect(await payoutsOf('december')).toHaveLength(few.length)
+    expect((await service.audit()).sandbox.findings).toEqual([])
+  },
+)
+
+test.skipIf(pythonIsMissing)('a line is not paid again after its idempotency key is free again', async () => {
+  const file = write('one.csv', lines.slice(0, 1))
+  expect(await start('january', file, service.url).ended).toBe(0)
+  const [paid] = await payoutsOf('january')
+  await moveIntoThePast(service.database.url, { table: 'payouts', id: paid!.id, by: '25 hours' })
+  expect(await start('january', file, service.url).ended).toBe(0)
+  expect(await payoutsOf('january')).toHaveLength(1)
+})
