@@ -83,7 +83,7 @@ function Customer({ page }: { readonly page: Page }) {
 }
 
 function Actions({ customer }: { readonly customer: CustomerData }) {
-  const { money, operator } = useText()
+  const { money } = useText()
   const { language } = useLanguage()
   const { may } = useSession()
   const environment = useEnvironment()
@@ -104,15 +104,7 @@ function Actions({ customer }: { readonly customer: CustomerData }) {
       )}
       {may('export') && <CsvLink href={csv}>{money.statement.csv}</CsvLink>}
       {may('customers.write') && <Button onClick={() => setOpen('edit')}>{money.form.edit}</Button>}
-      {view !== undefined && (
-        <Link
-          className="btn"
-          to="/operator/$environment/customers/$customer_id"
-          params={{ environment, customer_id: customer.id }}
-        >
-          {operator.view.act_on_customer}
-        </Link>
-      )}
+      {view?.customerActions?.(customer.id)}
       {open === 'edit' && <EditCustomer customer={customer} onClose={() => setOpen(undefined)} />}
       {open === 'deposit' && <DepositDialog customer_id={customer.id} onClose={() => setOpen(undefined)} />}
     </>
