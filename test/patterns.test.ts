@@ -6,6 +6,7 @@ import { idPattern } from '../src/core/ids.ts'
 import { AMOUNT_PATTERN } from '../src/core/money.ts'
 import { PRICE_PATTERN } from '../src/core/price.ts'
 import { endpoints } from '../src/doors/api/endpoints.ts'
+import { PART_PATTERN } from '../src/doors/console-api/finding/id-part.ts'
 import { methodAndPath } from '../src/http/endpoint.ts'
 import { hostileRecipes, type Literal, literalsOf, write } from './support/patterns.ts'
 
@@ -44,6 +45,7 @@ const MADE: Readonly<Record<string, readonly Pattern[]>> = {
   'core/ids.ts': [fromText('an id', idPattern('payout'))],
   'core/money.ts': [fromText('an amount', AMOUNT_PATTERN)],
   'core/price.ts': [fromText('a price', PRICE_PATTERN)],
+  'doors/console-api/finding/id-part.ts': [fromText('a part of an id', PART_PATTERN)],
   'http/page.ts': [fromText('the id in a cursor', '^po_[0-9a-z]+$')],
   'http/no-route.ts': endpoints.map((endpoint) => {
     const { path } = methodAndPath(endpoint)

@@ -82,7 +82,7 @@ export const Metadata = T.Record(T.String(), T.String({ maxLength: 500, format: 
 export const OrderMetadata = T.Optional(
   T.Record(T.String(), T.String(), {
     description: 'Your own texts, as the request had them',
-    examples: [{ invoice: '1042' }],
+    examples: [{}],
   }),
 )
 

@@ -150,7 +150,7 @@ function cleaned(text: string, { user, password }: SmtpServer): string {
   )
   const hidden = secrets.reduce((said, secret) => said.replaceAll(secret, '…'), text)
   return hidden
-    .replaceAll(/[^\s<>@]+@[^\s<>@]+/g, '…')
+    .replaceAll(/[^\s<>@]{1,64}@[^\s<>@]{1,255}/g, '…')
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .slice(0, SAID_MAX)
 }

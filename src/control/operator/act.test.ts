@@ -284,7 +284,7 @@ describe('from a shell, while there is no operator', () => {
       ['approve', 'reject', 'withdraw', 'set_role', 'reset_factor', 'remove_user', 'rotate_secrets'].concat(
         ['debit', 'reverse_credit', 'resolve_payout', 'resolve_transfer', 'pay_fees', 'credit'],
         ['create_key', 'rotate_key', 'set_key_limits', 'revoke_key', 'block_customer', 'unblock_customer'],
-        ['allow_third_party', 'set_money_limits', 'set_treasury_limits', 'close_exception'],
+        ['allow_third_party', 'set_money_limits', 'set_treasury_limits', 'close_exception', 'note_statement'],
         ['create_partner', 'change_partner', 'create_user', 'reset_password'],
       ),
     )

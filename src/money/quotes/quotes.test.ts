@@ -71,6 +71,7 @@ describe('interface §4.3: a quote', () => {
         service_bps: 50,
       },
       status: 'pending',
+      metadata: {},
     })
     // Nothing is reserved.
     expect(await balances(customer_id)).toEqual(RICH)
@@ -255,6 +256,7 @@ describe('interface §4.4: executing it', () => {
       market_price: '5.4',
       side: 'buy',
       fees: quoted.fees,
+      metadata: {},
       failure: null,
     })
     expect(await balances(customer_id)).toEqual({ ...RICH, BRL: '99900000', USDT: '100182407407' })

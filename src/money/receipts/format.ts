@@ -11,10 +11,13 @@ export function receiptAmount(asset: Asset, units: bigint, language: ReceiptLang
   const { thousands, decimals: point } = separators[language]
   const { decimals } = assets[asset]
   const digits = units.toString().padStart(decimals + 1, '0')
-  const whole = digits.slice(0, -decimals).replaceAll(/\B(?=(\d{3})+$)/g, thousands)
+  const whole = inThousands(digits.slice(0, -decimals)).join(thousands)
   const number = `${whole}${point}${digits.slice(-decimals)}`
   return asset === 'BRL' ? `R$ ${number}` : `${number} ${asset}`
 }
+
+const inThousands = (digits: string): string[] =>
+  digits.length <= 3 ? [digits] : [...inThousands(digits.slice(0, -3)), digits.slice(-3)]
 
 /** Numbers only: names of months and zones differ between versions of ICU, and a receipt has the same bytes everywhere. */
 const inSaoPaulo = new Intl.DateTimeFormat('en-GB', {

@@ -106,6 +106,8 @@ export const ui: typeof En = {
     quote_expired: 'A cotação expirou. Crie outra.',
     already_final: 'Isto já terminou e não muda mais.',
     webhook_endpoint_disabled: 'Este webhook está desativado. Ative-o antes.',
+    receipt_not_available:
+      'Ainda não há comprovante: só pagamentos concluídos e transferências confirmadas têm um.',
     customer_exists: 'Já existe um cliente com este documento ou external_id.',
     insufficient_balance: 'O saldo disponível não cobre o valor e a tarifa. Nada foi movido.',
     pix_key_not_found: 'Nenhuma conta está registrada com esta chave Pix.',

@@ -10,7 +10,8 @@ export type IdPart = {
 }
 
 const LETTERS = '[0-9a-hjkmnp-tv-z]'
-const PARTS = new RegExp(`^(?:([a-z]{2,3})_)?(${LETTERS}{0,25})(?:(?:…|\\.\\.\\.)(${LETTERS}{0,26}))?$`)
+export const PART_PATTERN = `^(?:([a-z]{2,3})_)?(${LETTERS}{0,25})(?:(?:…|\\.\\.\\.)(${LETTERS}{0,26}))?$`
+const PARTS = new RegExp(PART_PATTERN)
 
 /** The console shows the last five characters. Fewer match too many rows. */
 const ENDS_LEAST = 5
