@@ -166,6 +166,8 @@ test('every setting that is named is in .env.example', () => {
     ...['OPERATOR_PASSWORD', 'TRILHO_KEY', 'TRILHO_URL', 'TRILHO_PROFILE', 'CRASH_AT', 'CUSTOMER', 'FIELD'],
     ...['OPERATOR_CODE', 'XDG_CONFIG_HOME', 'NO_COLOR'],
     ...['USDT', 'BTC'],
+    // Of Node itself.
+    'NODE_EXTRA_CA_CERTS',
     ...['PAYOUT', 'TRILHO_WEBHOOK_SECRET', 'SNIPPETS', 'ORDERS', 'SHOP_NAME'],
     ...['BODY', 'FIRST', 'AGAIN', 'CURSOR'],
   ])

@@ -8,11 +8,12 @@ import { integrityOf, isPackage, packCurrent, RELEASES, readReleases, released }
 const { version, release, packages, differ } = await packCurrent()
 const releases = readReleases()
 
-const changed = Object.entries(releases).flatMap(([, { files }]) =>
-  Object.entries(files)
-    .filter(([name, integrity]) => integrityOf(readFileSync(released(name))) !== integrity)
-    .map(([name]) => `released/${name} is not the file that was stored. Restore it from git.`),
-)
+const isOther = ([name, integrity]: [string, string]) =>
+  integrityOf(readFileSync(released(name))) !== integrity
+const changed = Object.values(releases)
+  .filter(({ date }) => date !== null)
+  .flatMap(({ files }) => Object.entries(files).filter(isOther))
+  .map(([name]) => `released/${name} is not the file that was stored. Restore it from git.`)
 const strange = readdirSync(released())
   .filter((name) => isPackage(name) && !Object.values(releases).some(({ files }) => name in files))
   .map((name) => `released/${name} is not in releases.json.`)
@@ -25,7 +26,13 @@ const raise = release?.date
         `The sources of ${name} changed after version ${version} was released. Raise the version in package.json, sdk/package.json and cli/package.json, then run: npm run generate`,
     )
   : []
-const stale = release?.date ? [] : differ.map((name) => `released/${name} is stale. Run: npm run generate`)
+/** Also after a merge of two branches that both stored the packages of a version without a date. */
+const is_mixed = release !== undefined && Object.entries(release.files).some(isOther)
+const stale = release?.date
+  ? []
+  : (is_mixed ? packages.map(({ name }) => name) : differ).map(
+      (name) => `released/${name} is stale. Run: npm run generate`,
+    )
 
 const isCheck = process.argv.includes('--check')
 const wrong = [...changed, ...strange, ...undated, ...raise, ...(isCheck ? stale : [])]
@@ -35,7 +42,7 @@ else if (!isCheck) store()
 
 function store(): void {
   const date = process.argv.includes('--release') ? new Date().toISOString().slice(0, 10) : null
-  if (release?.date || (differ.length === 0 && date === null)) return
+  if (release?.date || (differ.length === 0 && !is_mixed && date === null)) return
   for (const { name, content } of packages) writeFileSync(released(name), content)
   const files = Object.fromEntries(packages.map(({ name, content }) => [name, integrityOf(content)]))
   writeFileSync(RELEASES, `${JSON.stringify({ ...releases, [version]: { date, files } }, null, 2)}\n`)

@@ -4,10 +4,16 @@ import { createContext, type ReactNode, useContext } from 'react'
 import type { CallInput, Name, Reply } from './api/client.ts'
 import { useCall } from './api/queries.ts'
 import { useEnvironment } from './environment.ts'
-import { useText } from './text/text.tsx'
 
 /** The partner whose pages an operator looks at. Undefined on the partner's own pages. */
-type View = { readonly partner_id: string; readonly name: string }
+type View = {
+  readonly partner_id: string
+  readonly name: string
+  /** The path to the partner's page. */
+  readonly trail: readonly ReactNode[]
+  /** What operators can do with a customer, elsewhere. */
+  readonly customerActions?: (customer_id: string) => ReactNode
+}
 
 const ViewContext = createContext<View | undefined>(undefined)
 export const ViewOfPartner = ViewContext.Provider
@@ -49,27 +55,12 @@ export function useSeen<N extends SeenName>(
 
 /** What stands before an object in the path of its page: its list, or its partner for an operator. */
 export function useTrail(list: string, title: string): readonly ReactNode[] {
-  const { operator } = useText()
-  const environment = useEnvironment()
   const view = useView()
   const place = usePlace()
-  if (view === undefined)
-    return [
-      <Link key="list" to={place(list)}>
-        {title}
-      </Link>,
-    ]
+  if (view !== undefined) return [...view.trail, <span key="list">{title}</span>]
   return [
-    <Link key="partners" to="/operator/$environment/partners" params={{ environment }}>
-      {operator.partners.title}
+    <Link key="list" to={place(list)}>
+      {title}
     </Link>,
-    <Link
-      key="partner"
-      to="/operator/$environment/partners/$partner_id"
-      params={{ environment, partner_id: view.partner_id }}
-    >
-      {view.name}
-    </Link>,
-    <span key="list">{title}</span>,
   ]
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import socketserver
+import ssl
 import threading
 import unittest
 from http.server import BaseHTTPRequestHandler
@@ -27,7 +28,7 @@ def own(code: str) -> Dict[str, Any]:
 class Stage:
     """A server that gives these replies in turn, and from then on the last."""
 
-    def __init__(self, *replies: Reply) -> None:
+    def __init__(self, *replies: Reply, certificate: str = "") -> None:
         self.replies: List[Reply] = list(replies)
         self.seen: List[Dict[str, Any]] = []
         self.connections = 0
@@ -61,7 +62,11 @@ class Stage:
                 pass
 
         self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     def answer(self, handler: Any, reply: Reply) -> None:
@@ -102,8 +107,8 @@ class Case(unittest.TestCase):
         self.addCleanup(setattr, trilho._send, "FIRST_WAIT", trilho._send.FIRST_WAIT)
         trilho._send.FIRST_WAIT = 0.0
 
-    def stage(self, *replies: Reply) -> Stage:
-        stage = Stage(*replies)
+    def stage(self, *replies: Reply, certificate: str = "") -> Stage:
+        stage = Stage(*replies, certificate=certificate)
         self.addCleanup(stage.stop)
         return stage
 

@@ -6,15 +6,14 @@ import logging
 import os
 import pickle
 import ssl
-import sys
 import threading
 import traceback
 from contextlib import redirect_stdout
 from typing import Any, List
 
 import trilho
-from support import CUT, Case, own, pay
-from trilho import ApiError, LogEntry, Trilho
+from support import CUT, Case, needed, own, pay
+from trilho import ApiError, ConnectionFailed, LogEntry, Trilho
 
 LIVE = "svc_live_sk_0123456789"
 KEY = "svc_test_sk_0123456789"
@@ -62,10 +61,23 @@ class Settings(Case):
         careless.verify_mode = ssl.CERT_NONE
         with self.assertRaisesRegex(ValueError, "does not verify the server"):
             Trilho(key=KEY, base_url="https://a.b", ssl_context=careless)
+        certificate = needed("CERTIFICATE")
+        stage = self.stage((200, {"minute": {}}), certificate=certificate)
+        with self.assertRaisesRegex(ConnectionFailed, "CERTIFICATE_VERIFY_FAILED.*It was not sent") as told:
+            pay(self.client(stage, key=LIVE))
+        self.assertEqual((told.exception.outcome, stage.seen, stage.connections), ("none", [], 1))
+        own_authority = ssl.create_default_context(cafile=certificate)
+        client = self.client(stage, key=LIVE, ssl_context=own_authority)
+        for _ in range(3):
+            client.usage.get()
+        self.assertEqual((len(stage.seen), stage.connections), (3, 2))
+        with self.assertRaisesRegex(ConnectionFailed, "CERTIFICATE_VERIFY_FAILED"):
+            elsewhere = stage.url.replace("127.0.0.1", "localhost")
+            self.client(stage, base_url=elsewhere, ssl_context=own_authority).usage.get()
 
     def test_user_agent_headers_and_path(self) -> None:
         stage = self.stage((200, {"minute": {}}))
-        client = Trilho(key=f"{KEY}\n", base_url=f"{stage.url}/trilho/", user_agent="shop/1.0")
+        client = self.client(stage, key=f"{KEY}\n", base_url=f"{stage.url}/trilho/", user_agent="shop/1.0")
         client.with_options(headers={"X-Trace": "1", "Authorization": "Bearer other"}).usage.get()
         (request,) = stage.seen
         headers = {name.lower(): value for name, value in request["headers"].items()}
@@ -89,6 +101,8 @@ class Places(Case):
         for wrong in ("", ".", "..", None, 5):
             with self.assertRaisesRegex(TypeError, "customers.get needs customer_id as text"):
                 client.customers.get(wrong)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(ValueError, "is not a method"):
+            client.request("GET / HTTP/1.1\r\nX: ", "/v1/usage")
         for path in ("@evil.example.com", "/v1/a b", "/v1/\r\n"):
             with self.assertRaisesRegex(ValueError, "is not a path"):
                 client.request("GET", path)
@@ -172,13 +186,8 @@ class Seen(Case):
     def _has_no_key(self, error: Any) -> None:
         seen = error
         while seen is not None:
-            text = "".join(
-                traceback.TracebackException.from_exception(seen, capture_locals=True).format()
-                if sys.version_info >= (3, 10)
-                else traceback.format_exception(type(seen), seen, seen.__traceback__)
-            )
-            self.assertIn("pix/payouts", text + str(error))
-            self.assertNotIn("Bearer", text.replace("'Bearer'", ""))
+            text = "".join(traceback.TracebackException.from_exception(seen, capture_locals=True).format())
+            self.assertNotIn("Bearer", text)
             frames = seen.__traceback__
             while frames is not None:
                 module = frames.tb_frame.f_globals.get("__name__", "")

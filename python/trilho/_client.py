@@ -125,6 +125,8 @@ class Trilho(Resources):
         """
         if not path.startswith("/") or re.search(r"[^\x21-\x7e]", path):
             raise ValueError(f"{path!r} is not a path: it begins with /v1/.")
+        if not re.fullmatch("[A-Z]+", method):
+            raise ValueError(f"{method!r} is not a method: it looks like GET or POST.")
         operation = Operation(method, path.split("?")[0], repeat or ("safe" if method == "GET" else "never"), None)
         return self._send(operation, path, query or {}, body, self._max_retries)
 

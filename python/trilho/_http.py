@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import re
 import selectors
 import socket
 import ssl
@@ -83,6 +84,10 @@ class Pool:
         for _, connection in idle:
             connection.close()
 
+    def __del__(self) -> None:
+        for _, connection in getattr(self, "_idle", []):
+            connection.close()
+
     def _open(self, timeout: float) -> http.client.HTTPConnection:
         host = self._base.hostname or ""
         connection: http.client.HTTPConnection
@@ -103,9 +108,9 @@ class Pool:
         while True:
             with self._lock:
                 if self._pid != os.getpid():
-                    # The sockets belong to the parent process. Closing them here would not close them there, but over TLS
-                    # it would send the server a farewell in the parent's name, so they are dropped without closing.
-                    _forgotten.extend(connection for _, connection in self._idle)
+                    # The parent process goes on with its connections. Closing the copies of this process sends nothing.
+                    for _, connection in self._idle:
+                        connection.close()
                     self._idle, self._pid = [], os.getpid()
                 if not self._idle:
                     return None
@@ -120,9 +125,6 @@ class Pool:
                 self._idle.append((time.monotonic(), connection))
                 return
         connection.close()
-
-
-_forgotten: List[http.client.HTTPConnection] = []
 
 
 def _limit(sock: socket.socket, deadline: float) -> None:
@@ -144,8 +146,9 @@ def _read(response: http.client.HTTPResponse, sock: socket.socket, deadline: flo
         chunks.append(chunk)
     body = b"".join(chunks)
     length = response.getheader("content-length")
-    if length is not None and response.getheader("transfer-encoding") is None and len(body) < int(length):
-        raise http.client.IncompleteRead(body, int(length) - len(body))
+    expected = int(length) if length is not None and re.fullmatch("[0-9]{1,15}", length) else 0
+    if response.getheader("transfer-encoding") is None and len(body) < expected:
+        raise http.client.IncompleteRead(body, expected - len(body))
     return body
 
 

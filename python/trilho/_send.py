@@ -108,7 +108,7 @@ def _try_once(
         )
     except NotSent as failed:
         return _no_response(sending, failed.cause, doubt, unsent=True), None
-    except (OSError, http.client.HTTPException) as cause:
+    except (OSError, ValueError, http.client.HTTPException) as cause:
         return _no_response(sending, cause, doubt, unsent=False), None
     return read_response(raw, operation, doubt), raw
 

@@ -21,6 +21,7 @@ export const idPrefixes = {
   exception: 'exc',
   adjustment: 'adj',
   link: 'lnk',
+  view: 'vw',
   notification: 'ntf',
   mail: 'ml',
 } as const
@@ -54,6 +55,13 @@ export function timeOfId(now: number): string {
   let text = ''
   for (let time = now, i = 0; i < 10; i++, time = Math.floor(time / 32)) text = alphabet[time % 32] + text
   return text
+}
+
+/** The first and the last moment of ids that begin like this; the first ten characters behind the prefix are the time. */
+export function timesOfIds(begins: string): { readonly first: number; readonly last: number } {
+  const read = (text: string) => [...text].reduce((time, letter) => time * 32 + alphabet.indexOf(letter), 0)
+  const time = begins.slice(0, 10)
+  return { first: read(time.padEnd(10, '0')), last: read(time.padEnd(10, 'z')) }
 }
 
 const TAIL = '[0-9a-hjkmnp-tv-z]{26}'

@@ -215,6 +215,7 @@ const columns = {
     'request_id',
     'metadata',
   ],
+  saved_views: ['id', 'user_id', 'environment', 'page', 'name', 'filters', 'created_at'],
   treasury_limits: ['asset', 'lowest', 'highest'],
   users: [
     'id',

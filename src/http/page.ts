@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { refuse } from '../core/errors.ts'
-import type { ListPosition, Newest } from '../db/newest.ts'
+import type { ListOrder, ListPosition, Newest } from '../db/newest.ts'
 import type { Call, Endpoint } from './endpoint.ts'
 
 const LIMIT_DEFAULT = 20
@@ -13,6 +13,7 @@ export type List = {
   readonly after: Date | undefined
   readonly before: Date | undefined
   readonly cursor: string | undefined
+  readonly order: ListOrder
   /** A digest of environment, partner, endpoint, path and filters: the same for every page of one list. */
   readonly tag: string
 }
@@ -25,6 +26,8 @@ type ListCall = Pick<Call<Endpoint>, 'world'> & {
     readonly cursor?: string
     readonly created_after?: string
     readonly created_before?: string
+    /** Lists of the console only. */
+    readonly order?: ListOrder
   }
 }
 
@@ -37,6 +40,7 @@ export function listOf({ name }: Pick<Endpoint, 'name'>, { world, actor, params,
     after: timeOf(query.created_after, 'created_after'),
     before: timeOf(query.created_before, 'created_before'),
     cursor,
+    order: query.order ?? 'newest',
     tag: createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 12),
   }
 }
@@ -96,8 +100,8 @@ function positionOf({ cursor, tag }: List, prefix: string): ListPosition | undef
 
 /** The filter of a list by (created_at, id). It asks for one additional row, which only shows that there are more. */
 export function filterOf(list: List, prefix: string) {
-  const { after, before, limit } = list
-  return { after, before, position: positionOf(list, prefix), limit: limit + 1 }
+  const { after, before, limit, order } = list
+  return { after, before, position: positionOf(list, prefix), limit: limit + 1, order }
 }
 
 export function pageOf<Row extends { id: string; created_at: Date }, Item>(

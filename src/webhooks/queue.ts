@@ -31,6 +31,25 @@ export async function makeDueNow(db: Db, event_id: string, endpoint_id: string):
   )
 }
 
+/**
+ * The same for the pending deliveries of an endpoint, longest waiting first, up to `most`; returns how many. Skips rows that a
+ * worker has locked.
+ */
+export async function makeAllDueNow(db: Db, endpoint_id: string, most: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'make deliveries due now',
+    text: `WITH waiting AS (SELECT d.event_id, d.endpoint_id FROM webhook_deliveries d
+        WHERE d.endpoint_id = $1 AND d.status = 'pending' AND d.next_attempt_at > clock_timestamp()
+          AND EXISTS (SELECT FROM webhook_attempts a
+            WHERE (a.event_id, a.endpoint_id, a.attempt) = (d.event_id, d.endpoint_id, d.attempts))
+        ORDER BY d.next_attempt_at LIMIT $2 FOR UPDATE OF d SKIP LOCKED)
+      UPDATE webhook_deliveries d SET next_attempt_at = clock_timestamp(), tries = greatest(tries - 1, 0)
+      FROM waiting WHERE (d.event_id, d.endpoint_id) = (waiting.event_id, waiting.endpoint_id)`,
+    values: [endpoint_id, most],
+  })
+  return rowCount ?? 0
+}
+
 /** Enabled endpoints that an event goes to: those subscribed to its type, or the one endpoint that a test event is for. */
 export async function listenersOf(db: Db, event: StoredEvent): Promise<string[]> {
   const { rows } = await db.query(
@@ -73,12 +92,12 @@ type RangePart = {
 
 /**
  * Redelivers a part of a time range: the first `most` events after the log position `after`. Events that entered the log late
- * are few, and go with the first part.
+ * are few, and go with the first part. `only_failed`: only events whose delivery was given up or canceled.
  */
 export async function redeliverRange(
   db: Db,
   endpoint: WebhookEndpoint,
-  range: { from: Date; to: Date; after: bigint | null; most: number },
+  range: { from: Date; to: Date; after: bigint | null; most: number; only_failed?: boolean },
 ): Promise<RangePart> {
   const { rows } = await db.query({
     name: 'redeliver range',
@@ -91,9 +110,19 @@ export async function redeliverRange(
           SELECT id, type FROM looked_at UNION ALL
           SELECT id, type FROM events WHERE late AND partner_id = $2 AND created_at >= $3 AND created_at < $4 AND $5 IS NULL) AS e
         JOIN webhook_endpoints w ON w.id = $1 AND w.status = 'enabled' AND wants_event(w.events, e.type)
+        WHERE NOT $7 OR EXISTS (SELECT FROM webhook_deliveries d WHERE (d.event_id, d.endpoint_id) = (e.id, w.id)
+          AND d.status IN ('exhausted', 'canceled'))
         ${beginAnew} RETURNING 1)
       SELECT (SELECT count(*)::integer FROM again) AS redelivered, count(*)::integer AS looked_at, max(position) AS last FROM looked_at`,
-    values: [endpoint.id, endpoint.partner_id, range.from, range.to, range.after, range.most],
+    values: [
+      endpoint.id,
+      endpoint.partner_id,
+      range.from,
+      range.to,
+      range.after,
+      range.most,
+      range.only_failed ?? false,
+    ],
   })
   return rows[0]
 }

@@ -12,6 +12,7 @@ import {
   endOfLate,
   listenersOf,
   lockOutstanding,
+  makeAllDueNow,
   makeDueNow,
   redeliverRange,
 } from './queue.ts'
@@ -73,12 +74,32 @@ export async function tryNow(
   webhooks.worker.wake({ partner_id, endpoints: [id] })
 }
 
+/**
+ * Makes the waiting deliveries of an endpoint due now, as many as one call may take. A delivery that was never tried is due
+ * already, and one whose attempt is under way is left alone.
+ */
+export async function retryWaiting(
+  world: World,
+  { worker }: Webhooks,
+  where: OwnedId,
+): Promise<{ retried: number; more: boolean }> {
+  const { id, partner_id } = await enabledEndpoint(world, where)
+  let retried = 0
+  for (let part = 0; part < RANGE_PARTS_MAX; part++) {
+    const done = await makeAllDueNow(world.db, id, RANGE_PART)
+    retried += done
+    if (done < RANGE_PART) break
+  }
+  worker.wake({ partner_id, endpoints: [id] })
+  return { retried, more: retried === RANGE_PART * RANGE_PARTS_MAX }
+}
+
 /** Redelivers the events from `from` up to, and without, `to`. If one call cannot take them all, the next one begins at `next_from`. */
 export async function redeliverRangeOf(
   world: World,
   { worker }: Webhooks,
   where: OwnedId,
-  asked: { from: Date; to: Date },
+  asked: { from: Date; to: Date; only_failed?: boolean },
 ): Promise<{ redelivered: number; next_from: Date | undefined }> {
   if (!(asked.from < asked.to))
     refuse('invalid_request', { param: 'to', message: 'to must be later than from.' })
@@ -87,6 +108,7 @@ export async function redeliverRangeOf(
   // After a clock was set back, all events of a long time may have entered the log late.
   const rest = await endOfLate(world.db, partner_id, { ...asked, most: RANGE_PART })
   const range = { from: asked.from, to: rest ?? asked.to }
+  const { only_failed = false } = asked
   let redelivered = 0
   let after: bigint | null = null
   const left = async () =>
@@ -101,7 +123,9 @@ export async function redeliverRangeOf(
       // Only the first part refuses: later ones stop, so that the response tells what was redelivered so far.
       const quota = part === 0 ? await quotaOrRefuse(tx, id) : await quotaLeft(tx, id)
       const most = Math.min(RANGE_PART, quota)
-      return most > 0 && { ...(await redeliverRange(tx, endpoint, { ...range, after, most })), most }
+      return (
+        most > 0 && { ...(await redeliverRange(tx, endpoint, { ...range, after, most, only_failed })), most }
+      )
     })
     if (!done) break
     redelivered += done.redelivered

@@ -172,7 +172,7 @@ async function fillPeople(history: History, partner_id: string): Promise<void> {
 async function noteIn(
   { office }: History,
   place: 'shared' | 'sandbox',
-  action: string,
+  action: Parameters<typeof note>[2]['action'],
   object_id: string,
   after: unknown,
 ) {

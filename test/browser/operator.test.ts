@@ -276,7 +276,7 @@ test('an operator finds a payout by its id, sees what the partner sees, and the 
   await browse(here({ as: stage.people.owner }), async ({ page, visit, allow }) => {
     allow(/404/)
     await visit(`/operator/sandbox/partners/${stage.partner_id}/payouts/${payout}`)
-    await page.getByText('There is no such page').waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   })
 })
 
@@ -286,7 +286,7 @@ test('a case of the desk is rehearsed in the sandbox to its end by two operators
   await browse(here({ as: resolver }), async ({ page, visit, settled, screenshot }) => {
     await visit(`/operator/sandbox/desk?open=${id}`)
     await page.getByRole('radio', { name: /It was paid/ }).waitFor({ timeout: 60_000 })
-    await page.getByRole('radio', { name: /never paid/ }).check()
+    await page.getByRole('radio', { name: /It was not paid/ }).check()
     await page.getByLabel('Evidence', { exact: true }).fill('The bank has no such payment, ticket 88-1204.')
     await page.getByRole('checkbox', { name: 'Rehearse with a second person' }).check()
     await settled()
@@ -348,7 +348,7 @@ test('the first sign-in of an operator is the enrolment of the second factor', a
       await axe()
       await screenshot('enrol-operator')
       const secret = (await page.locator('.enrol code').innerText()).replaceAll(' ', '')
-      await page.getByLabel('The code that it shows').fill(codeAt(seedOf(secret), stepAt(Date.now() / 1000)))
+      await page.getByLabel('Code from the app').fill(codeAt(seedOf(secret), stepAt(Date.now() / 1000)))
       await page.getByRole('button', { name: 'Confirm' }).click()
       await page.getByLabel('I have stored the codes in a safe place').check()
       await page.getByRole('button', { name: 'Done' }).click()

@@ -5,6 +5,7 @@ import { consolePages, visitorOf } from '../support/console-pages.ts'
 import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console-stage.ts'
 import { noteFact } from '../support/proof.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/wait.ts'
 
 /** From the narrowest phone to a large screen: no page scrolls sideways, and no text is cut without a sign that it is. */
 const WIDTHS = [
@@ -58,6 +59,14 @@ const faultsOf = (page: Page) =>
     return faults
   })()`)
 
+/** The faults that are still there when everything has found its place. */
+async function lastingFaults(page: Page): Promise<string[]> {
+  let faults: string[] = []
+  const isFree = async () => (faults = await faultsOf(page)).length === 0
+  await until(isFree, 2_000).catch(() => undefined)
+  return faults
+}
+
 test.each(visits)(
   '$name, $language: every width',
   async ({ name, who, path, language }) => {
@@ -70,9 +79,8 @@ test.each(visits)(
       await page.getByRole('heading', { level: 1 }).first().waitFor()
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 })
-        // A frame later the lists have chosen their columns anew.
-        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
-        faults.push(...(await faultsOf(page)).map((fault) => `${width}: ${fault}`))
+        // The lists choose their columns anew a moment after the window has another width.
+        faults.push(...(await lastingFaults(page)).map((fault) => `${width}: ${fault}`))
         if (PICTURED.includes(width)) await visitor.screenshot(`${name}-${language}-${width}`)
         views += 1
       }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { COUNT_MAX, mostRowsRead } from '../../src/db/newest.ts'
+import { COUNT_MAX, mostRowsRead, TOTAL_ROWS_MAX } from '../../src/db/newest.ts'
 import { type Client, openClient } from '../../src/db/pool.ts'
+import { conversionsRoutes } from '../../src/doors/console-api/conversions/routes.ts'
+import { developersRoutes } from '../../src/doors/console-api/developers/routes.ts'
 import type { ConsoleHandler } from '../../src/doors/console-api/endpoint.ts'
 import { moneyRoutes } from '../../src/doors/console-api/money/routes.ts'
 import type { ConsoleParts } from '../../src/doors/console-api/parts.ts'
@@ -9,6 +11,7 @@ import { openDirectAccess } from '../support/service.ts'
 import { size } from '../support/size.ts'
 import { explain, recording, rowsRead } from './explain.ts'
 import { type Filled, fillLists, idOf } from './fill.ts'
+import { consoleValues } from './filters.ts'
 
 /** What PostgreSQL reads for a page of the console's lists of money, told by itself, over a large partner. */
 const ROWS = size(300_000, 10_000)
@@ -39,6 +42,7 @@ const time = (n: number) => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n 
 const ranges = { created_after: [time(ROWS / 2)], created_before: [time(50), time(ROWS / 2)] }
 const orders = {
   ...ranges,
+  order: ['oldest'],
   customer_id: [idOf('cus', 0), idOf('cus', 1)],
   idempotency_key: ['often', 'none'],
 }
@@ -81,12 +85,19 @@ const lists: readonly (readonly [name: string, exact: Values, bounded: Values])[
   ],
   [
     'console.customers.list',
-    { ...ranges, status: ['active', 'blocked'], document: ['529.982.247-25'], external_id: ['u7', 'none'] },
+    {
+      ...ranges,
+      order: ['oldest'],
+      status: ['active', 'blocked'],
+      document: ['529.982.247-25'],
+      external_id: ['u7', 'none'],
+    },
     { name: ['nobody is called so'] },
   ],
 ]
 
-const handlers = moneyRoutes({} as ConsoleParts)
+const parts = {} as ConsoleParts
+const handlers = [...moneyRoutes(parts), ...conversionsRoutes(parts), ...developersRoutes(parts)]
 const handlerOf = (name: string): ConsoleHandler => handlers.find(({ endpoint }) => endpoint.name === name)!
 
 /** What the page itself read, and what the count of the open ones did. */
@@ -94,7 +105,12 @@ async function cost(name: string, query: Readonly<Record<string, string>>) {
   const world = direct.worlds.sandbox
   const { db, asked } = recording(world.reads)
   const actor = { kind: 'person', partner_id: filled.large }
-  const call = { world: { ...world, db, reads: db }, actor, params: { environment: 'sandbox' }, query }
+  const call = {
+    world: { ...world, db, reads: db },
+    actor,
+    params: { environment: 'sandbox', endpoint_id: idOf('whe', 0) },
+    query,
+  }
   const page = (await handlerOf(name).run(call as never)) as { next_cursor: string | null }
   const read = { page: 0, open: 0 }
   for (const one of asked)
@@ -125,6 +141,19 @@ describe(`a page of the console among ${ROWS} rows`, () => {
       if (!page.next_cursor) continue
       const next = await cost(name, { ...query, cursor: page.next_cursor })
       if (next.read.page > EXACT) dear.push({ query, page: 2, read: next.read })
+    }
+    expect(dear).toEqual([])
+  })
+
+  const totals = handlers.map(({ endpoint }) => endpoint.name).filter((name) => name.endsWith('.totals'))
+
+  test.each(totals)('%s adds up a bounded number of rows, whatever is asked for', async (name) => {
+    const { order: _, ...filters } = consoleValues(ROWS)[name.replace(/totals$/, 'list')]!
+    const dear: unknown[] = []
+    for (const query of [{}, ...queriesOf(filters)]) {
+      const { read } = await cost(name, query)
+      // A walk along the queue reads an entry and its row; ranges that are merged are read each.
+      if (read.page > 4 * TOTAL_ROWS_MAX) dear.push({ query, read })
     }
     expect(dear).toEqual([])
   })

@@ -79,36 +79,41 @@ export function consoleValues(rows: number): Readonly<Record<string, Values>> {
     failure_code: ['none'],
   }
   const { quote_id: _, ...trades } = api['trades.list']!
+  const order = ['oldest']
   return {
     'console.payouts.list': {
+      order,
       ...api['pix.payouts.list'],
       ...orders,
       status: ['completed', 'failed', 'processing', 'pending', 'open', 'no_answer'],
     },
     'console.transfers.list': {
+      order,
       ...api['onchain.transfers.list'],
       ...orders,
       status: ['confirmed', 'failed', 'processing', 'pending', 'open', 'no_answer'],
     },
-    'console.customers.list': { ...api['customers.list'], name: ['nobody is called so'] },
+    'console.customers.list': { ...api['customers.list'], order, name: ['nobody is called so'] },
     'console.customers.statement': api['customers.statement']!,
-    'console.quotes.list': api['quotes.list']!,
-    'console.trades.list': trades,
+    'console.quotes.list': { ...api['quotes.list'], order },
+    'console.trades.list': { ...trades, order },
     'console.keys.list': {},
     'console.webhooks.list': {},
     'console.deliveries.list': {
+      order,
       ...api['webhook_endpoints.deliveries'],
       event_id: [idOf('evt', 9), 'none'],
       type: ['pix.payout.completed', 'trade.failed', 'api_key.revoked'],
     },
-    'console.events.list': api['events.list']!,
+    'console.events.list': { ...api['events.list'], order },
     'console.requests.list': {
+      order,
       ...api['requests.list'],
       route: ['/v1/account', '/v1/none'],
       error_code: ['invalid_request', 'internal_error'],
       refused: ['true'],
     },
-    'console.acts.list': {},
+    'console.acts.list': { ...rangesOf(rows), order },
     'console.operator.customers.list': { status: ['active', 'blocked'] },
     'console.operator.exceptions.list': { closed: ['true'] },
     'console.operator.acts.list': {

@@ -10,6 +10,7 @@ import { samplesOf } from '../../site/reference/samples.ts'
 import type { OpenApi } from '../../src/doors/reference/openapi.ts'
 import { PLACEHOLDER } from '../../src/doors/reference/placeholders.ts'
 import { packWheel, wheelName } from '../../tools/pack-wheel.ts'
+import { selfSigned } from '../support/certificate.ts'
 import { openPython, type Python, pythonIsMissing } from '../support/python.ts'
 import { openReceiver, type Receiver } from '../support/receiver.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
@@ -115,10 +116,13 @@ describe.skipIf(pythonIsMissing)('the package', () => {
     const { key } = await service.partner()
     const vectors = join(python.folder, 'webhooks.json')
     writeFileSync(vectors, JSON.stringify(webhookVectors))
+    const certificate = join(python.folder, 'certificate.pem')
+    writeFileSync(certificate, Object.values(selfSigned('127.0.0.1')).join(''))
     const own = { TRILHO_URL: service.url, TRILHO_KEY: key, CPF: someCpf() }
     await python.run(['-W', 'error', '-m', 'unittest', 'discover', '-s', join(root, 'python/test')], {
       ...own,
       WEBHOOK_VECTORS: vectors,
+      CERTIFICATE: certificate,
       RECEIVER: receiver.url,
     })
     expect(receiver.received.length).toBeGreaterThan(0)

@@ -124,7 +124,12 @@ export async function makePerson(
 /** The audit names an operator of whom the log has no line. */
 async function noteOperator({ log }: TestService['office'], user: User): Promise<void> {
   const pen = await log.pen('shared', { kind: 'shell' })
-  const entry = { action: 'create_user', object_id: user.id, before: null, after: describeUser(user) }
+  const entry = {
+    action: 'create_user' as const,
+    object_id: user.id,
+    before: null,
+    after: describeUser(user),
+  }
   await transaction(log.pools.shared, (tx) => note(tx, pen, entry))
 }
 

@@ -20,6 +20,8 @@ export type Fees = { readonly total: string; readonly total_bps: number; readonl
 
 export type Found = { readonly kind: "customer" | "deposit" | "payout" | "transfer" | "quote" | "trade" | "event" | "webhook_endpoint" | "key" | "request" | "partner" | "proposal" | "exception"; readonly id: string; readonly title: string; readonly detail: string; readonly path: string }
 
+export type ListTotals = { readonly complete: boolean; readonly rows_most: number; readonly groups: readonly ({ readonly status: string | null; readonly asset: string | null; readonly to_asset: string | null; readonly count: number; readonly amount: string | null; readonly to_amount: string | null })[] }
+
 export type Movement = { readonly name: string; readonly created_at: string; readonly entries: readonly ({ readonly account: string; readonly owner: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string; readonly balance_after: string | null })[] }
 
 export type OnchainTransfer = { readonly id: string; readonly customer_id: string; readonly direction: "outbound"; readonly asset: "USDT" | "BTC"; readonly network: "polygon" | "arbitrum" | "optimism" | "tron" | "ethereum" | "bitcoin"; readonly amount_gross: string; readonly amount_net: string; readonly fee: string; readonly decimals: number; readonly status: "pending" | "processing" | "confirmed" | "failed"; readonly destination_address: string; readonly tx_hash: string | null; readonly failure: { readonly code: "refused_before_broadcast" | "reverted" | "resolved_by_operator"; readonly message: string; readonly rail_code?: string | undefined } | null; readonly idempotency_key: string; readonly metadata?: { readonly [name: string]: string } | undefined; readonly created_at: string; readonly completed_at?: string | undefined; readonly failed_at?: string | undefined }
@@ -33,6 +35,8 @@ export type PublishedEvent = { readonly id: string; readonly type: string; reado
 export type Quote = { readonly id: string; readonly customer_id: string; readonly from_asset: "BRL" | "USDT" | "BTC"; readonly to_asset: "BRL" | "USDT" | "BTC"; readonly from_amount: string; readonly to_amount: string; readonly from_decimals: number; readonly to_decimals: number; readonly price: string; readonly price_decimals: number; readonly market_price: string; readonly side: "buy" | "sell"; readonly fees: Fees; readonly status: "pending" | "expired" | "executed"; readonly trade_id?: string | undefined; readonly metadata?: { readonly [name: string]: string } | undefined; readonly expires_at: string; readonly created_at: string }
 
 export type Request = { readonly id: string; readonly key_id: string; readonly method: string; readonly route?: string | undefined; readonly status: number; readonly error_code?: string | undefined; readonly duration_ms: number; readonly address: string; readonly object_id?: string | undefined; readonly created_at: string }
+
+export type SavedView = { readonly id: string; readonly environment: "production" | "sandbox" | null; readonly page: "payouts" | "transfers" | "customers" | "quotes" | "trades" | "events" | "requests" | "webhook" | "audit"; readonly name: string; readonly filters: { readonly [name: string]: string } }
 
 export type StatementLine = { readonly id: string; readonly asset: "BRL" | "USDT" | "BTC"; readonly seq: number; readonly amount: string; readonly balance_after: string; readonly decimals: number; readonly cause: { readonly type: "payout" | "transfer" | "trade" | "deposit" | "reversal" | "adjustment"; readonly id: string }; readonly created_at: string }
 
@@ -132,6 +136,30 @@ export type Calls = {
     body: undefined
     reply: undefined
   }
+  'console.me.views.list': {
+    params: undefined
+    query: undefined
+    body: undefined
+    reply: { readonly data: readonly (SavedView)[] }
+  }
+  'console.me.views.save': {
+    params: undefined
+    query: undefined
+    body: { readonly environment: "production" | "sandbox" | null; readonly page: "payouts" | "transfers" | "customers" | "quotes" | "trades" | "events" | "requests" | "webhook" | "audit"; readonly name: string; readonly filters: { readonly [name: string]: string } }
+    reply: SavedView
+  }
+  'console.me.views.rename': {
+    params: { readonly view_id: string }
+    query: undefined
+    body: { readonly name: string }
+    reply: SavedView
+  }
+  'console.me.views.delete': {
+    params: { readonly view_id: string }
+    query: undefined
+    body: undefined
+    reply: undefined
+  }
   'console.account.get': {
     params: undefined
     query: undefined
@@ -194,9 +222,21 @@ export type Calls = {
   }
   'console.acts.list': {
     params: undefined
-    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined }
     body: undefined
     reply: { readonly data: readonly ({ readonly place: "production" | "sandbox" | "shared"; readonly seq: string; readonly at: string; readonly actor: { readonly id: string | null; readonly email: string | null }; readonly session_id: string | null; readonly address: string | null; readonly action: string; readonly object_id: string | null; readonly before: { readonly [name: string]: unknown } | null; readonly after: { readonly [name: string]: unknown } | null; readonly hash: string })[]; readonly has_more: boolean; readonly next_cursor: string | null }
+  }
+  'console.acts.csv': {
+    params: undefined
+    query: { readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly language?: "en" | "pt-BR" | undefined }
+    body: undefined
+    reply: string
+  }
+  'console.acts.totals': {
+    params: undefined
+    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined }
+    body: undefined
+    reply: ListTotals
   }
   'console.notifications.list': {
     params: undefined
@@ -254,15 +294,21 @@ export type Calls = {
   }
   'console.payouts.list': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly idempotency_key?: string | undefined; readonly amount_min?: string | undefined; readonly amount_max?: string | undefined; readonly api_key_id?: string | undefined; readonly failure_code?: string | undefined; readonly end_to_end_id?: string | undefined; readonly status?: "pending" | "processing" | "completed" | "failed" | "open" | "no_answer" | undefined }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly idempotency_key?: string | undefined; readonly amount_min?: string | undefined; readonly amount_max?: string | undefined; readonly api_key_id?: string | undefined; readonly failure_code?: string | undefined; readonly end_to_end_id?: string | undefined; readonly status?: "pending" | "processing" | "completed" | "failed" | "open" | "no_answer" | undefined }
     body: undefined
     reply: { readonly data: readonly ({ readonly payout: PixPayout; readonly customer: { readonly id: string; readonly name: string }; readonly no_answer: boolean })[]; readonly has_more: boolean; readonly next_cursor: string | null; readonly open: { readonly count: number; readonly no_answer: number } }
   }
   'console.payouts.csv': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly idempotency_key?: string | undefined; readonly amount_min?: string | undefined; readonly amount_max?: string | undefined; readonly api_key_id?: string | undefined; readonly failure_code?: string | undefined; readonly end_to_end_id?: string | undefined; readonly status?: "pending" | "processing" | "completed" | "failed" | "open" | "no_answer" | undefined; readonly language?: "en" | "pt-BR" | undefined }
+    query: { readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly idempotency_key?: string | undefined; readonly amount_min?: string | undefined; readonly amount_max?: string | undefined; readonly api_key_id?: string | undefined; readonly failure_code?: string | undefined; readonly end_to_end_id?: string | undefined; readonly status?: "pending" | "processing" | "completed" | "failed" | "open" | "no_answer" | undefined; readonly language?: "en" | "pt-BR" | undefined }
     body: undefined
     reply: string
+  }
+  'console.payouts.totals': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly idempotency_key?: string | undefined; readonly amount_min?: string | undefined; readonly amount_max?: string | undefined; readonly api_key_id?: string | undefined; readonly failure_code?: string | undefined; readonly end_to_end_id?: string | undefined; readonly status?: "pending" | "processing" | "completed" | "failed" | "open" | "no_answer" | undefined }
+    body: undefined
+    reply: ListTotals
   }
   'console.payouts.get': {
     params: { readonly environment: "production" | "sandbox"; readonly payout_id: string }
@@ -296,15 +342,21 @@ export type Calls = {
   }
   'console.transfers.list': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly idempotency_key?: string | undefined; readonly amount_min?: string | undefined; readonly amount_max?: string | undefined; readonly api_key_id?: string | undefined; readonly failure_code?: string | undefined; readonly asset?: "USDT" | "BTC" | undefined; readonly network?: "polygon" | "arbitrum" | "optimism" | "tron" | "ethereum" | "bitcoin" | undefined; readonly tx_hash?: string | undefined; readonly status?: "pending" | "processing" | "confirmed" | "failed" | "open" | "no_answer" | undefined }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly idempotency_key?: string | undefined; readonly amount_min?: string | undefined; readonly amount_max?: string | undefined; readonly api_key_id?: string | undefined; readonly failure_code?: string | undefined; readonly asset?: "USDT" | "BTC" | undefined; readonly network?: "polygon" | "arbitrum" | "optimism" | "tron" | "ethereum" | "bitcoin" | undefined; readonly tx_hash?: string | undefined; readonly status?: "pending" | "processing" | "confirmed" | "failed" | "open" | "no_answer" | undefined }
     body: undefined
     reply: { readonly data: readonly ({ readonly transfer: OnchainTransfer; readonly customer: { readonly id: string; readonly name: string }; readonly no_answer: boolean })[]; readonly has_more: boolean; readonly next_cursor: string | null; readonly open: { readonly count: number; readonly no_answer: number } }
   }
   'console.transfers.csv': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly idempotency_key?: string | undefined; readonly amount_min?: string | undefined; readonly amount_max?: string | undefined; readonly api_key_id?: string | undefined; readonly failure_code?: string | undefined; readonly asset?: "USDT" | "BTC" | undefined; readonly network?: "polygon" | "arbitrum" | "optimism" | "tron" | "ethereum" | "bitcoin" | undefined; readonly tx_hash?: string | undefined; readonly status?: "pending" | "processing" | "confirmed" | "failed" | "open" | "no_answer" | undefined; readonly language?: "en" | "pt-BR" | undefined }
+    query: { readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly idempotency_key?: string | undefined; readonly amount_min?: string | undefined; readonly amount_max?: string | undefined; readonly api_key_id?: string | undefined; readonly failure_code?: string | undefined; readonly asset?: "USDT" | "BTC" | undefined; readonly network?: "polygon" | "arbitrum" | "optimism" | "tron" | "ethereum" | "bitcoin" | undefined; readonly tx_hash?: string | undefined; readonly status?: "pending" | "processing" | "confirmed" | "failed" | "open" | "no_answer" | undefined; readonly language?: "en" | "pt-BR" | undefined }
     body: undefined
     reply: string
+  }
+  'console.transfers.totals': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly idempotency_key?: string | undefined; readonly amount_min?: string | undefined; readonly amount_max?: string | undefined; readonly api_key_id?: string | undefined; readonly failure_code?: string | undefined; readonly asset?: "USDT" | "BTC" | undefined; readonly network?: "polygon" | "arbitrum" | "optimism" | "tron" | "ethereum" | "bitcoin" | undefined; readonly tx_hash?: string | undefined; readonly status?: "pending" | "processing" | "confirmed" | "failed" | "open" | "no_answer" | undefined }
+    body: undefined
+    reply: ListTotals
   }
   'console.transfers.get': {
     params: { readonly environment: "production" | "sandbox"; readonly transfer_id: string }
@@ -338,7 +390,7 @@ export type Calls = {
   }
   'console.customers.list': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "active" | "blocked" | undefined; readonly document?: string | undefined; readonly external_id?: string | undefined; readonly name?: string | undefined }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "active" | "blocked" | undefined; readonly document?: string | undefined; readonly external_id?: string | undefined; readonly name?: string | undefined }
     body: undefined
     reply: { readonly data: readonly ({ readonly customer: Customer; readonly balances: readonly (Balance)[] })[]; readonly has_more: boolean; readonly next_cursor: string | null }
   }
@@ -350,9 +402,15 @@ export type Calls = {
   }
   'console.customers.csv': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "active" | "blocked" | undefined; readonly document?: string | undefined; readonly external_id?: string | undefined; readonly name?: string | undefined; readonly language?: "en" | "pt-BR" | undefined }
+    query: { readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "active" | "blocked" | undefined; readonly document?: string | undefined; readonly external_id?: string | undefined; readonly name?: string | undefined; readonly language?: "en" | "pt-BR" | undefined }
     body: undefined
     reply: string
+  }
+  'console.customers.totals': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "active" | "blocked" | undefined; readonly document?: string | undefined; readonly external_id?: string | undefined; readonly name?: string | undefined }
+    body: undefined
+    reply: ListTotals
   }
   'console.customers.get': {
     params: { readonly environment: "production" | "sandbox"; readonly customer_id: string }
@@ -392,15 +450,21 @@ export type Calls = {
   }
   'console.quotes.list': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly from_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly to_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly status?: "pending" | "expired" | "executed" | undefined }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly from_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly to_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly status?: "pending" | "expired" | "executed" | undefined }
     body: undefined
     reply: { readonly data: readonly ({ readonly quote: Quote; readonly left_ms: number; readonly customer: { readonly id: string; readonly name: string } })[]; readonly has_more: boolean; readonly next_cursor: string | null }
   }
   'console.quotes.csv': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly from_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly to_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly status?: "pending" | "expired" | "executed" | undefined; readonly language?: "en" | "pt-BR" | undefined }
+    query: { readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly from_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly to_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly status?: "pending" | "expired" | "executed" | undefined; readonly language?: "en" | "pt-BR" | undefined }
     body: undefined
     reply: string
+  }
+  'console.quotes.totals': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly from_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly to_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly status?: "pending" | "expired" | "executed" | undefined }
+    body: undefined
+    reply: ListTotals
   }
   'console.quotes.get': {
     params: { readonly environment: "production" | "sandbox"; readonly quote_id: string }
@@ -416,15 +480,21 @@ export type Calls = {
   }
   'console.trades.list': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly from_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly to_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly status?: "completed" | "failed" | undefined }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly from_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly to_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly status?: "completed" | "failed" | undefined }
     body: undefined
     reply: { readonly data: readonly ({ readonly trade: Trade; readonly customer: { readonly id: string; readonly name: string } })[]; readonly has_more: boolean; readonly next_cursor: string | null }
   }
   'console.trades.csv': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly from_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly to_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly status?: "completed" | "failed" | undefined; readonly language?: "en" | "pt-BR" | undefined }
+    query: { readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly from_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly to_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly status?: "completed" | "failed" | undefined; readonly language?: "en" | "pt-BR" | undefined }
     body: undefined
     reply: string
+  }
+  'console.trades.totals': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly customer_id?: string | undefined; readonly from_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly to_asset?: "BRL" | "USDT" | "BTC" | undefined; readonly status?: "completed" | "failed" | undefined }
+    body: undefined
+    reply: ListTotals
   }
   'console.trades.get': {
     params: { readonly environment: "production" | "sandbox"; readonly trade_id: string }
@@ -473,6 +543,12 @@ export type Calls = {
     query: undefined
     body: { readonly name?: string | undefined; readonly ip_allowlist?: readonly (string)[] | undefined }
     reply: ConsoleKey
+  }
+  'console.keys.calls': {
+    params: { readonly environment: "production" | "sandbox"; readonly key_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly days: readonly ({ readonly day: string; readonly calls: number; readonly refused: number; readonly median_ms: number | null; readonly complete: boolean })[]; readonly counted_most: number }
   }
   'console.keys.rotate': {
     params: { readonly environment: "production" | "sandbox"; readonly key_id: string }
@@ -537,14 +613,32 @@ export type Calls = {
   'console.webhooks.redeliver': {
     params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string }
     query: undefined
-    body: { readonly from: string; readonly to: string }
+    body: { readonly from: string; readonly to: string; readonly only_failed?: boolean | undefined }
     reply: { readonly redelivered: number; readonly next_from?: string | undefined }
+  }
+  'console.webhooks.retry_waiting': {
+    params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string }
+    query: undefined
+    body: Readonly<Record<string, unknown>>
+    reply: { readonly retried: number; readonly more: boolean }
+  }
+  'console.webhooks.health': {
+    params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string }
+    query: undefined
+    body: undefined
+    reply: { readonly days: readonly ({ readonly day: string; readonly delivered: number; readonly failed: number; readonly pending: number; readonly median_ms: number | null; readonly complete: boolean })[]; readonly counted_most: number }
   }
   'console.deliveries.list': {
     params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string }
-    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "pending" | "delivered" | "exhausted" | "canceled" | undefined; readonly event_id?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "pending" | "delivered" | "exhausted" | "canceled" | undefined; readonly event_id?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined }
     body: undefined
     reply: { readonly data: readonly (ConsoleDelivery)[]; readonly has_more: boolean; readonly next_cursor: string | null }
+  }
+  'console.deliveries.totals': {
+    params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string }
+    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "pending" | "delivered" | "exhausted" | "canceled" | undefined; readonly event_id?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined }
+    body: undefined
+    reply: ListTotals
   }
   'console.deliveries.get': {
     params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string; readonly event_id: string }
@@ -560,9 +654,21 @@ export type Calls = {
   }
   'console.events.list': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined; readonly object_id?: string | undefined }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined; readonly object_id?: string | undefined }
     body: undefined
     reply: { readonly data: readonly ({ readonly id: string; readonly type: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test"; readonly created_at: string; readonly environment: "production" | "sandbox"; readonly sequence: number; readonly object_id: string; readonly deliveries: readonly (ConsoleDelivery)[] })[]; readonly has_more: boolean; readonly next_cursor: string | null }
+  }
+  'console.events.csv': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: { readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined; readonly object_id?: string | undefined; readonly language?: "en" | "pt-BR" | undefined }
+    body: undefined
+    reply: string
+  }
+  'console.events.totals': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined; readonly object_id?: string | undefined }
+    body: undefined
+    reply: ListTotals
   }
   'console.events.get': {
     params: { readonly environment: "production" | "sandbox"; readonly event_id: string }
@@ -578,9 +684,21 @@ export type Calls = {
   }
   'console.requests.list': {
     params: { readonly environment: "production" | "sandbox" }
-    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: string | undefined; readonly key_id?: string | undefined; readonly route?: string | undefined; readonly error_code?: string | undefined; readonly refused?: "true" | undefined }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: string | undefined; readonly key_id?: string | undefined; readonly route?: string | undefined; readonly error_code?: string | undefined; readonly refused?: "true" | undefined }
     body: undefined
     reply: { readonly data: readonly ({ readonly id: string; readonly key_id: string; readonly method: string; readonly route?: string | undefined; readonly status: number; readonly error_code?: string | undefined; readonly duration_ms: number; readonly address: string; readonly object_id?: string | undefined; readonly created_at: string; readonly key_name: string | null; readonly key_last_four: string | null })[]; readonly has_more: boolean; readonly next_cursor: string | null }
+  }
+  'console.requests.csv': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: { readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: string | undefined; readonly key_id?: string | undefined; readonly route?: string | undefined; readonly error_code?: string | undefined; readonly refused?: "true" | undefined; readonly language?: "en" | "pt-BR" | undefined }
+    body: undefined
+    reply: string
+  }
+  'console.requests.totals': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: { readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: string | undefined; readonly key_id?: string | undefined; readonly route?: string | undefined; readonly error_code?: string | undefined; readonly refused?: "true" | undefined }
+    body: undefined
+    reply: ListTotals
   }
   'console.requests.get': {
     params: { readonly environment: "production" | "sandbox"; readonly request_id: string }
@@ -932,7 +1050,7 @@ export type Calls = {
   }
   'console.operator.view.deliveries.list': {
     params: { readonly environment: "production" | "sandbox"; readonly endpoint_id: string; readonly partner_id: string }
-    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "pending" | "delivered" | "exhausted" | "canceled" | undefined; readonly event_id?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined }
+    query: { readonly limit?: string | undefined; readonly cursor?: string | undefined; readonly order?: "newest" | "oldest" | undefined; readonly created_after?: string | undefined; readonly created_before?: string | undefined; readonly status?: "pending" | "delivered" | "exhausted" | "canceled" | undefined; readonly event_id?: string | undefined; readonly type?: "customer.created" | "customer.updated" | "customer.blocked" | "customer.unblocked" | "deposit.completed" | "pix.payout.created" | "pix.payout.processing" | "pix.payout.completed" | "pix.payout.failed" | "onchain.transfer.created" | "onchain.transfer.processing" | "onchain.transfer.confirmed" | "onchain.transfer.failed" | "trade.completed" | "trade.failed" | "fee_payout.completed" | "api_key.created" | "api_key.rotated" | "api_key.revoked" | "webhook_endpoint.disabled" | "webhook_endpoint.test" | undefined }
     body: undefined
     reply: { readonly data: readonly (ConsoleDelivery)[]; readonly has_more: boolean; readonly next_cursor: string | null }
   }
@@ -953,6 +1071,10 @@ export const routes = {
   'console.me.sessions.list': 'GET /console/api/me/sessions',
   'console.me.sessions.end_others': 'DELETE /console/api/me/sessions',
   'console.me.sessions.end': 'DELETE /console/api/me/sessions/{session_id}',
+  'console.me.views.list': 'GET /console/api/me/views',
+  'console.me.views.save': 'POST /console/api/me/views',
+  'console.me.views.rename': 'PATCH /console/api/me/views/{view_id}',
+  'console.me.views.delete': 'DELETE /console/api/me/views/{view_id}',
   'console.account.get': 'GET /console/api/account',
   'console.team.get': 'GET /console/api/team',
   'console.team.change_role': 'PATCH /console/api/team/{user_id}',
@@ -964,6 +1086,8 @@ export const routes = {
   'console.links.look': 'POST /console/api/links/look',
   'console.links.use': 'POST /console/api/links/use',
   'console.acts.list': 'GET /console/api/audit',
+  'console.acts.csv': 'GET /console/api/audit.csv',
+  'console.acts.totals': 'GET /console/api/audit/totals',
   'console.notifications.list': 'GET /console/api/me/notifications',
   'console.notifications.count': 'GET /console/api/me/notifications/unread',
   'console.notifications.read': 'POST /console/api/me/notifications/read',
@@ -975,6 +1099,7 @@ export const routes = {
   'console.overview.dismiss': 'POST /console/api/overview/acts/{seq}/dismiss',
   'console.payouts.list': 'GET /console/api/{environment}/payouts',
   'console.payouts.csv': 'GET /console/api/{environment}/payouts.csv',
+  'console.payouts.totals': 'GET /console/api/{environment}/payouts/totals',
   'console.payouts.get': 'GET /console/api/{environment}/payouts/{payout_id}',
   'console.payouts.receipt': 'GET /console/api/{environment}/payouts/{payout_id}/receipt',
   'console.payouts.redeliver': 'POST /console/api/{environment}/payouts/{payout_id}/redeliver',
@@ -982,6 +1107,7 @@ export const routes = {
   'console.payouts.fail': 'POST /console/api/{environment}/payouts/{payout_id}/fail',
   'console.transfers.list': 'GET /console/api/{environment}/transfers',
   'console.transfers.csv': 'GET /console/api/{environment}/transfers.csv',
+  'console.transfers.totals': 'GET /console/api/{environment}/transfers/totals',
   'console.transfers.get': 'GET /console/api/{environment}/transfers/{transfer_id}',
   'console.transfers.receipt': 'GET /console/api/{environment}/transfers/{transfer_id}/receipt',
   'console.transfers.redeliver': 'POST /console/api/{environment}/transfers/{transfer_id}/redeliver',
@@ -990,6 +1116,7 @@ export const routes = {
   'console.customers.list': 'GET /console/api/{environment}/customers',
   'console.customers.create': 'POST /console/api/{environment}/customers',
   'console.customers.csv': 'GET /console/api/{environment}/customers.csv',
+  'console.customers.totals': 'GET /console/api/{environment}/customers/totals',
   'console.customers.get': 'GET /console/api/{environment}/customers/{customer_id}',
   'console.customers.update': 'PATCH /console/api/{environment}/customers/{customer_id}',
   'console.customers.deposit': 'POST /console/api/{environment}/customers/{customer_id}/deposits',
@@ -998,10 +1125,12 @@ export const routes = {
   'console.customers.statement_csv': 'GET /console/api/{environment}/customers/{customer_id}/statement.csv',
   'console.quotes.list': 'GET /console/api/{environment}/quotes',
   'console.quotes.csv': 'GET /console/api/{environment}/quotes.csv',
+  'console.quotes.totals': 'GET /console/api/{environment}/quotes/totals',
   'console.quotes.get': 'GET /console/api/{environment}/quotes/{quote_id}',
   'console.quotes.expire': 'POST /console/api/{environment}/quotes/{quote_id}/expire',
   'console.trades.list': 'GET /console/api/{environment}/trades',
   'console.trades.csv': 'GET /console/api/{environment}/trades.csv',
+  'console.trades.totals': 'GET /console/api/{environment}/trades/totals',
   'console.trades.get': 'GET /console/api/{environment}/trades/{trade_id}',
   'console.trades.redeliver': 'POST /console/api/{environment}/trades/{trade_id}/redeliver',
   'console.prices.list': 'GET /console/api/{environment}/prices',
@@ -1010,6 +1139,7 @@ export const routes = {
   'console.keys.create': 'POST /console/api/{environment}/keys',
   'console.keys.get': 'GET /console/api/{environment}/keys/{key_id}',
   'console.keys.change': 'PATCH /console/api/{environment}/keys/{key_id}',
+  'console.keys.calls': 'GET /console/api/{environment}/keys/{key_id}/calls',
   'console.keys.rotate': 'POST /console/api/{environment}/keys/{key_id}/rotate',
   'console.keys.revoke': 'POST /console/api/{environment}/keys/{key_id}/revoke',
   'console.allowlist.check': 'POST /console/api/{environment}/allowlist',
@@ -1021,13 +1151,20 @@ export const routes = {
   'console.webhooks.rotate_secret': 'POST /console/api/{environment}/webhooks/{endpoint_id}/rotate_secret',
   'console.webhooks.test': 'POST /console/api/{environment}/webhooks/{endpoint_id}/test',
   'console.webhooks.redeliver': 'POST /console/api/{environment}/webhooks/{endpoint_id}/redeliver',
+  'console.webhooks.retry_waiting': 'POST /console/api/{environment}/webhooks/{endpoint_id}/retry_waiting',
+  'console.webhooks.health': 'GET /console/api/{environment}/webhooks/{endpoint_id}/health',
   'console.deliveries.list': 'GET /console/api/{environment}/webhooks/{endpoint_id}/deliveries',
+  'console.deliveries.totals': 'GET /console/api/{environment}/webhooks/{endpoint_id}/deliveries/totals',
   'console.deliveries.get': 'GET /console/api/{environment}/webhooks/{endpoint_id}/deliveries/{event_id}',
   'console.deliveries.try': 'POST /console/api/{environment}/webhooks/{endpoint_id}/deliveries/{event_id}/try',
   'console.events.list': 'GET /console/api/{environment}/events',
+  'console.events.csv': 'GET /console/api/{environment}/events.csv',
+  'console.events.totals': 'GET /console/api/{environment}/events/totals',
   'console.events.get': 'GET /console/api/{environment}/events/{event_id}',
   'console.events.redeliver': 'POST /console/api/{environment}/events/{event_id}/redeliver',
   'console.requests.list': 'GET /console/api/{environment}/requests',
+  'console.requests.csv': 'GET /console/api/{environment}/requests.csv',
+  'console.requests.totals': 'GET /console/api/{environment}/requests/totals',
   'console.requests.get': 'GET /console/api/{environment}/requests/{request_id}',
   'console.playground.get': 'GET /console/api/{environment}/playground',
   'console.playground.payout': 'POST /console/api/{environment}/playground/payouts',

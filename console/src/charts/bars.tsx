@@ -21,9 +21,16 @@ type Props = {
   readonly figure: (value: bigint) => string
   /** The colour: that of an asset, or a neutral one for counts. */
   readonly look: 'brl' | 'usdt' | 'btc' | 'count'
+  /** The names of the two parts of a bar, if they are not completed and failed. */
+  readonly names?: { readonly completed: string; readonly failed: string }
+  /** A further column of the table, one text per bar. */
+  readonly more?: { readonly head: string; readonly cells: readonly string[] }
 }
 
-/** Bars from zero, failed amounts stacked above completed ones, the current day pale; or the same as a table. */
+/**
+ * Bars from zero, failed amounts stacked above completed ones, the current day pale; or the same as a table. Screen readers get
+ * the table in any case.
+ */
 export function Bars(props: Props) {
   const { charts } = useText().overview
   const [as_table, setAsTable] = useState(false)
@@ -37,6 +44,9 @@ export function Bars(props: Props) {
           <>
             <Drawing {...props} width={760} height={214} className="chart no-phone" />
             <Drawing {...props} width={358} height={170} className="chart only-phone" />
+            <div className="vh">
+              <BarRows {...props} />
+            </div>
           </>
         )}
       </div>
@@ -117,36 +127,48 @@ function Drawing({ label, bars, decimals, width, height, className }: DrawingPro
   )
 }
 
-function BarTable({ label, bars, figure }: Props) {
-  const { charts } = useText().overview
-  const { language } = useLanguage()
+function BarTable(props: Props) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     // biome-ignore lint/a11y/useSemanticElements: it is a place to scroll in, not a part of the page
-    <div className="chart-table" tabIndex={0} role="region" aria-label={label}>
-      <table className="t flat snug">
-        <caption className="vh">{label}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{charts.when}</th>
-            <th scope="col" className="r">
-              {charts.completed}
-            </th>
-            <th scope="col" className="r">
-              {charts.failed}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {bars.map((bar) => (
-            <tr key={bar.start}>
-              <th scope="row">{startText(bar.start, language)}</th>
-              <td className="r">{figure(bar.completed)}</td>
-              <td className="r">{figure(bar.failed)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <div className="chart-table" tabIndex={0} role="region" aria-label={props.label}>
+      <BarRows {...props} />
     </div>
+  )
+}
+
+function BarRows({ label, bars, figure, names, more }: Props) {
+  const { charts } = useText().overview
+  const { language } = useLanguage()
+  return (
+    <table className="t flat snug">
+      <caption className="vh">{label}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{charts.when}</th>
+          <th scope="col" className="r">
+            {names?.completed ?? charts.completed}
+          </th>
+          <th scope="col" className="r">
+            {names?.failed ?? charts.failed}
+          </th>
+          {more !== undefined && (
+            <th scope="col" className="r">
+              {more.head}
+            </th>
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {bars.map((bar, i) => (
+          <tr key={bar.start}>
+            <th scope="row">{startText(bar.start, language)}</th>
+            <td className="r">{figure(bar.completed)}</td>
+            <td className="r">{figure(bar.failed)}</td>
+            {more !== undefined && <td className="r">{more.cells[i]}</td>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }

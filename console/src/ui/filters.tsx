@@ -25,8 +25,11 @@ export function useQueryString() {
 const compact = (query: Query): Query =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined && value !== ''))
 
+/** The value of the query parameter `order` for a list that begins with its oldest row. */
+export const OLDEST = 'oldest'
+
 /** A change of filters returns to the first page. */
-const FIRST_PAGE = { before: undefined, after: undefined, cursor: undefined } as const
+export const FIRST_PAGE = { before: undefined, after: undefined, cursor: undefined } as const
 
 export function useFilters<K extends string>(keys: readonly K[]) {
   const { query, set } = useQueryString()

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useText } from '../text/text.tsx'
 import { Button } from './button.tsx'
-import { useQueryString } from './filters.tsx'
+import { OLDEST, useQueryString } from './filters.tsx'
 
 type Props = {
   /** Cursors from the response; a button without a cursor is disabled. */
@@ -15,19 +15,20 @@ type Props = {
   readonly keys?: boolean
 }
 
-/** Buttons for newer and older rows, by `before` and `after` in the query string. */
+/** Buttons for newer and older rows, by `before` and `after` in the query string. A list that begins with its oldest row swaps their names. */
 export function Pager({ newer, older, onNewer, onOlder, children, keys = false }: Props) {
   const { ui } = useText()
-  const { set } = useQueryString()
+  const { query, set } = useQueryString()
+  const [back, on] = query.order === OLDEST ? [ui.older, ui.newer] : [ui.newer, ui.older]
   const toNewer = onNewer ?? (() => set({ before: newer ?? undefined, after: undefined }))
   const toOlder = onOlder ?? (() => set({ after: older ?? undefined, before: undefined }))
   return (
     <div className="pager">
       <Button small onClick={toNewer} disabled={newer === null || newer === undefined}>
-        {ui.newer}
+        {back}
       </Button>
       <Button small onClick={toOlder} disabled={older === null || older === undefined}>
-        {ui.older}
+        {on}
       </Button>
       {keys && (
         <span className="no-phone">

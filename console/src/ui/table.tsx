@@ -14,7 +14,7 @@ import { useText } from '../text/text.tsx'
 import { Button } from './button.tsx'
 import { CopiedNote, useCopy } from './copy.tsx'
 import { Failure } from './failure.tsx'
-import { useQueryString } from './filters.tsx'
+import { FIRST_PAGE, OLDEST, useQueryString } from './filters.tsx'
 import { Notice } from './notice.tsx'
 import { Rich } from './rich.tsx'
 import { cameBackFrom } from './trail.ts'
@@ -38,6 +38,8 @@ export type Column<Row> = {
    */
   readonly kept?: boolean
   readonly className?: string
+  /** The list is sorted by this column: its heading turns the order around. */
+  readonly sorts?: boolean
 }
 
 type Props<Row> = {
@@ -139,11 +141,18 @@ export function Table<Row>(props: Props<Row>) {
         >
           <thead>
             <tr>
-              {columns.map((column) => (
-                <th key={column.key} scope="col" className={join(column.right ? 'r' : '', place(column))}>
-                  {column.head}
-                </th>
-              ))}
+              {columns.map((column) => {
+                const name = join(column.right ? 'r' : '', place(column))
+                return column.sorts ? (
+                  <SortHead key={column.key} className={name}>
+                    {column.head}
+                  </SortHead>
+                ) : (
+                  <th key={column.key} scope="col" className={name}>
+                    {column.head}
+                  </th>
+                )
+              })}
             </tr>
           </thead>
           <tbody className={query?.isPlaceholderData ? 'stale' : undefined}>
@@ -166,6 +175,30 @@ export function Table<Row>(props: Props<Row>) {
         </table>
       </div>
     </>
+  )
+}
+
+type SortHeadProps = { readonly className: string | undefined; readonly children: ReactNode }
+
+/** A heading that turns the order of the list around; the order is in the query string. */
+function SortHead({ className, children }: SortHeadProps) {
+  const { lists } = useText()
+  const { query, set } = useQueryString()
+  const oldest = query.order === OLDEST
+  return (
+    <th scope="col" className={className} aria-sort={oldest ? 'ascending' : 'descending'}>
+      <button
+        type="button"
+        className="sorts"
+        title={oldest ? lists.order.oldest : lists.order.newest}
+        onClick={() => set({ order: oldest ? undefined : OLDEST, ...FIRST_PAGE })}
+      >
+        {children}{' '}
+        <span className="sort" aria-hidden="true">
+          {oldest ? '↑' : '↓'}
+        </span>
+      </button>
+    </th>
   )
 }
 
@@ -255,7 +288,7 @@ const isOfAddress = (error: unknown): error is ApiError => error instanceof ApiE
 
 /** The names of query parameters of the page for those of the service, where they differ. */
 const inAddress: Readonly<Record<string, readonly string[]>> = {
-  created_after: ['created', 'since'],
+  created_after: ['created'],
   created_before: ['created'],
   from_asset: ['pair'],
   to_asset: ['pair'],

@@ -8,6 +8,7 @@ import { depositById } from '../../money/deposits/store.ts'
 import { transferById } from '../../money/onchain/store.ts'
 import { sendingUntil } from '../../money/pix/sends.ts'
 import { payoutById } from '../../money/pix/store.ts'
+import type { LoggedAction } from '../../records/acts/actions.ts'
 import {
   type ActEntry,
   hashOf,
@@ -110,7 +111,7 @@ export function proposalDigest(proposal: Proposal): string {
 }
 
 /** The log entry of one step of a proposal. */
-export function entryOf(step: string, proposal: Proposal, more: Partial<ActEntry> = {}): ActEntry {
+export function entryOf(step: LoggedAction, proposal: Proposal, more: Partial<ActEntry> = {}): ActEntry {
   const { id, action, details } = proposal
   const after = { action, details, proposal: proposalDigest(proposal), ...(more.after as object | undefined) }
   const object_id = proposal.resource_id ?? subjectOf(details)
@@ -351,7 +352,7 @@ export async function expireProposals(
   return ids.length
 }
 
-type Writing = { readonly step: string; readonly pen: Pen }
+type Writing = { readonly step: LoggedAction; readonly pen: Pen }
 
 async function endBefore(
   where: ProposalStore,

@@ -251,7 +251,7 @@ describe.each(logPlaces)('in %s', (place) => {
   test('a chain recomputed without the key does not verify', async () => {
     const { rows } = await hands.office.log.pools[place].query('SELECT seq, hash FROM acts_head')
     const pen = { place, key: Buffer.alloc(32, 1), actor: { kind: 'shell' } as const }
-    const entry = { action: 'create_key', object_id: 'key_x', before: null, after: null }
+    const entry = { action: 'create_key' as const, object_id: 'key_x', before: null, after: null }
     const forged = lineAfter(rows[0], pen, entry, new Date())
     await hands.office.log.pools[place].query(
       `INSERT INTO acts (seq, at, actor_kind, action, object_id, previous_hash, hash) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -334,7 +334,7 @@ describe('a step taken through the service does not vouch for changes made outsi
     const { rows } = await world().db.query('SELECT id FROM proposals WHERE ended IS NULL ORDER BY id')
     return (await proposalById(world().db, rows[0].id))!
   }
-  const writeStep = async (step: string, by: string | null, proposal: Proposal) => {
+  const writeStep = async (step: Parameters<typeof entryOf>[0], by: string | null, proposal: Proposal) => {
     const actor = by === null ? ({ kind: 'service' } as const) : operator(by)
     const pen = await hands.office.log.pen('production', actor)
     await transaction(world().db, (tx) => note(tx, pen, entryOf(step, proposal)))
@@ -456,7 +456,7 @@ test('an emptied log is not begun again, and later lines do not hide that it was
   await office.log.begin()
   const emptied = await verifyLog(office, 'production')
   const pen = await office.log.pen('production', { kind: 'shell' })
-  const entry = { action: 'create_key', object_id: 'key_x', before: null, after: null }
+  const entry = { action: 'create_key' as const, object_id: 'key_x', before: null, after: null }
   await transaction(worlds.production.db, (tx) => note(tx, pen, entry))
   const written = await verifyLog(office, 'production')
   await restore('production')

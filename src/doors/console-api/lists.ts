@@ -1,11 +1,19 @@
 import type { PersonActor } from '../../core/actor.ts'
 import { type IdKind, isId } from '../../core/ids.ts'
-import type { Newest, NewestFilter } from '../../db/newest.ts'
+import {
+  type ListOrder,
+  type ListSource,
+  type Newest,
+  type NewestFilter,
+  selectTotals,
+  TOTAL_ROWS_MAX,
+} from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import { type List, listOf, parseTime } from '../../http/page.ts'
 import { customerById } from '../../parties/customers/store.ts'
+import type { ActEntry } from '../../records/acts/line.ts'
 import type { World } from '../../world.ts'
-import { actIn } from './act.ts'
+import { actIn, actInShared } from './act.ts'
 import { type Column, type CsvLanguage, csvOf, everyRow } from './csv.ts'
 import { type ConsoleEndpoint, TextStream } from './endpoint.ts'
 import type { ConsoleParts } from './parts.ts'
@@ -17,6 +25,7 @@ type Query = {
   readonly cursor?: string
   readonly created_after?: string
   readonly created_before?: string
+  readonly order?: ListOrder
 }
 
 /** A list of the console: 50 rows unless the page asks for another number. */
@@ -71,6 +80,51 @@ export function statusFilters(world: World, { status, failure_code }: Asked) {
   return { status: status ?? (failure_code === undefined ? undefined : 'failed'), failure_code }
 }
 
+type Found = { readonly count: number } & Readonly<Record<string, string | number | null>>
+
+type TotalsAsked = {
+  readonly group: readonly string[]
+  readonly sums?: readonly string[]
+  /** The names of the response for the columns of the list. */
+  readonly as: (row: Found) => {
+    readonly status?: string
+    readonly asset?: string
+    readonly to_asset?: string
+    readonly amount?: string
+    readonly to_amount?: string
+  }
+}
+
+/** What the filters of a list match in all. */
+export async function listTotals(
+  { world, actor, query }: { world: World; actor: PersonActor; query: Query },
+  source: ListSource,
+  filters: NewestFilter['filters'],
+  { group, sums = [], as }: TotalsAsked,
+) {
+  const filter = { partner_id: actor.partner_id, filters, ...rangeOf(query) }
+  const { groups, complete } = await selectTotals<Found>(world.reads, source, filter, { group, sums })
+  return totalsOf(
+    groups.map((row) => ({ ...as(row), count: row.count })),
+    complete,
+  )
+}
+
+type Group = ReturnType<TotalsAsked['as']> & { readonly count: number }
+
+export const totalsOf = (groups: readonly Group[], complete: boolean) => ({
+  complete,
+  rows_most: TOTAL_ROWS_MAX,
+  groups: groups.map((group) => ({
+    status: null,
+    asset: null,
+    to_asset: null,
+    amount: null,
+    to_amount: null,
+    ...group,
+  })),
+})
+
 type Export<Row, Shown> = {
   readonly endpoint: ConsoleEndpoint
   readonly noun: string
@@ -92,8 +146,12 @@ export async function exportList<Row extends { id: string; created_at: Date }, S
 ): Promise<TextStream> {
   const range = rangeOf(query)
   const { partner_id } = actor
+  const { order = 'newest' } = query
   async function* shown() {
-    const from = everyRow((position, limit) => read({ partner_id, filters, ...range, position, limit }), gone)
+    const from = everyRow(
+      (position, limit) => read({ partner_id, filters, ...range, position, limit, order }),
+      gone,
+    )
     for await (const rows of from) yield await show(rows)
   }
   const entry = { endpoint, noun, query, object_id: null }
@@ -110,11 +168,11 @@ type Exported = {
 
 /**
  * Reads the first rows before anything is sent, so that an invalid query is refused with an error. The export is
- * logged before the first line leaves.
+ * logged before the first line leaves, in the log of the environment, or in that of `shared` if the rows are of no environment.
  */
 export async function exportRows<Shown>(
   { office }: ConsoleParts,
-  { world, actor }: { world: World; actor: PersonActor },
+  { world, actor }: { world?: World; actor: PersonActor },
   { endpoint, noun, query, object_id }: Exported,
   columns: readonly Column<Shown>[],
   rows: AsyncGenerator<readonly Shown[]>,
@@ -125,9 +183,12 @@ export async function exportRows<Shown>(
     yield* rows
   }
   const after = { what: noun, filters: notedFilters(endpoint, query) }
-  const entry = { action: 'export', object_id, before: null, after }
-  await actIn(office, actor, world, async () => ({ result: undefined, entry }))
-  return new TextStream(csvOf(columns, all(), query.language), fileName([noun, object_id], world))
+  const entry: ActEntry = { action: 'export', object_id, before: null, after }
+  const done = async () => ({ result: undefined, entry })
+  await (world ? actIn(office, actor, world, done) : actInShared(office, actor, done))
+  const { clock } = world ?? office.worlds.production
+  const named = fileName([noun, object_id, world?.environment ?? null], clock.now())
+  return new TextStream(csvOf(columns, all(), query.language), named)
 }
 
 export const rangeOf = ({ created_after, created_before }: Query) => ({
@@ -146,8 +207,8 @@ function notedFilters({ query: schema }: ConsoleEndpoint, query: object): Record
 }
 
 /** Such as `statement-cus_…-sandbox-2026-11-15.csv`: the rows of one object have its id in the name. */
-const fileName = (of: readonly (string | null)[], world: World): string =>
-  [...of, world.environment, new Date(world.clock.now()).toISOString().slice(0, 10)]
+const fileName = (of: readonly (string | null)[], now: number): string =>
+  [...of, new Date(now).toISOString().slice(0, 10)]
     .filter((part) => part !== null)
     .join('-')
     .concat('.csv')

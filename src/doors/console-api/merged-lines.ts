@@ -1,3 +1,4 @@
+import type { ListOrder } from '../../db/newest.ts'
 import type { StoragePlace } from '../../db/sealing.ts'
 import { type LogLine, logPlaces } from '../../records/acts/line.ts'
 
@@ -8,32 +9,34 @@ const SEQ = /^[0-9]{1,18}$/
 export const readUpTo = { production: SEQ, sandbox: SEQ, shared: SEQ } satisfies Record<StoragePlace, RegExp>
 
 /**
- * Merges several logs into one list, newest first. The lines of one log keep their order even if a clock went back:
+ * Merges several logs into one list by time. The lines of one log keep their order even if a clock went back:
  * the cursor continues after the last shown line of each log, so a line shown too early would skip the lines before
  * it.
  */
 export async function newestOf(
-  read: (place: StoragePlace, before: bigint | undefined, limit: number) => Promise<readonly LogLine[]>,
+  read: (place: StoragePlace, position: bigint | undefined, limit: number) => Promise<readonly LogLine[]>,
   {
     limit,
     after = {},
     of = logPlaces,
+    order = 'newest',
   }: {
     limit: number
     after?: Partial<Record<StoragePlace, string>> | undefined
     of?: readonly StoragePlace[]
+    order?: ListOrder
   },
 ): Promise<{ lines: PlacedLine[]; next: Record<string, string> | null }> {
   const logs = await Promise.all(
     of.map(async (place) => {
-      const before = after[place] === undefined ? undefined : BigInt(after[place])
-      const lines = await read(place, before, limit + 1)
+      const position = after[place] === undefined ? undefined : BigInt(after[place])
+      const lines = await read(place, position, limit + 1)
       return lines.map((line): PlacedLine => ({ ...line, place }))
     }),
   )
   const lines: PlacedLine[] = []
   while (lines.length < limit) {
-    const first = newestOfFirsts(logs)?.shift()
+    const first = nextOf(logs, order)?.shift()
     if (!first) break
     lines.push(first)
   }
@@ -42,9 +45,11 @@ export async function newestOf(
   return { lines, next: has_more ? { ...after, ...shown } : null }
 }
 
-function newestOfFirsts(logs: readonly PlacedLine[][]): PlacedLine[] | undefined {
-  const [newest] = logs
+/** The log whose first line comes next. */
+function nextOf(logs: readonly PlacedLine[][], order: ListOrder): PlacedLine[] | undefined {
+  const sign = order === 'newest' ? -1 : 1
+  const [next] = logs
     .filter(({ length }) => length > 0)
-    .sort(([a], [b]) => b!.at.getTime() - a!.at.getTime())
-  return newest
+    .sort(([a], [b]) => sign * (a!.at.getTime() - b!.at.getTime()))
+  return next
 }

@@ -1,4 +1,5 @@
 import type { PersonActor } from '../../core/actor.ts'
+import type { ActEntry } from '../../records/acts/line.ts'
 import { selectEvents } from '../../records/events/log-store.ts'
 import { redeliverEvent } from '../../webhooks/redelivery.ts'
 import type { World } from '../../world.ts'
@@ -19,7 +20,7 @@ export async function redeliverObject(
     const { rows } = await selectEvents(here.db, filter)
     let redelivered = 0
     for (const { id } of rows) redelivered += await redeliverEvent(here, webhooks, { id, partner_id })
-    const entry = { action: 'redeliver', object_id, before: null, after: { redelivered } }
+    const entry: ActEntry = { action: 'redeliver', object_id, before: null, after: { redelivered } }
     return { result: { redelivered }, entry }
   })
 }

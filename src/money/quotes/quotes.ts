@@ -70,12 +70,16 @@ function checkRequest({ quoting }: World, request: QuoteRequest): QuoteOrder {
   return { ...request, pair, side }
 }
 
-/** For the status `pending` reads only the quotes of the last VALID_MS: older quotes have expired or were executed. */
-export function listQuotes(world: World, filter: NewestFilter, now: Date): Promise<Newest<Quote>> {
+export const listQuotes = (world: World, filter: NewestFilter, now: Date): Promise<Newest<Quote>> =>
+  selectNewest<Quote>(world.db, quoteList(now), { ...filter, after: sinceWhen(filter, now) })
+
+/** For the status `pending` only the quotes of the last VALID_MS are read: older quotes have expired or were executed. */
+export function sinceWhen(
+  { filters, after }: Pick<NewestFilter, 'filters' | 'after'>,
+  now: Date,
+): Date | undefined {
   const oldest = new Date(now.getTime() - VALID_MS)
-  const pending = filter.filters.status === 'pending'
-  const after = pending && !(filter.after && filter.after > oldest) ? oldest : filter.after
-  return selectNewest<Quote>(world.db, quoteList(now), { ...filter, after })
+  return filters.status === 'pending' && !(after && after > oldest) ? oldest : after
 }
 
 /**

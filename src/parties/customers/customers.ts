@@ -4,7 +4,7 @@ import { refuse } from '../../core/errors.ts'
 import { isId } from '../../core/ids.ts'
 import { findOwned, type OwnedId } from '../../core/owned.ts'
 import { isUniqueViolation } from '../../db/failure.ts'
-import { type Newest, type NewestFilter, selectNewest } from '../../db/newest.ts'
+import { type Filters, type Newest, type NewestFilter, selectNewest } from '../../db/newest.ts'
 import { type Db, transaction } from '../../db/pool.ts'
 import { holdAccounts, openAccounts } from '../../ledger/balances.ts'
 import type { Held } from '../../ledger/command.ts'
@@ -106,11 +106,12 @@ export const findCustomer = (world: World, where: OwnedId): Promise<Customer> =>
   findOwned('customer', where, (id) => customerById(world.db, id))
 
 export async function findCustomers(world: World, filter: NewestFilter): Promise<Newest<Customer>> {
-  const { document } = filter.filters
-  const filters =
-    document === undefined ? filter.filters : { ...filter.filters, document: readDocument(document).value }
-  return selectNewest(world.db, customerList, { ...filter, filters })
+  return selectNewest(world.db, customerList, { ...filter, filters: asStored(filter.filters) })
 }
+
+/** A document is stored without points and dashes. */
+export const asStored = (filters: Filters): Filters =>
+  filters.document === undefined ? filters : { ...filters, document: readDocument(filters.document).value }
 
 export async function editCustomer(world: World, where: OwnedId, change: CustomerChange): Promise<Customer> {
   const customer = isId('customer', where.id)

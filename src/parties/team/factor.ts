@@ -31,7 +31,7 @@ export type Team = Shared & {
   readonly sealer: Sealer
 }
 
-/** Acts of users on their own sign-in. */
+/** Acts of users on their own sign-in and settings. */
 type OwnAct =
   | 'sign_in'
   | 'sign_out'
@@ -46,6 +46,9 @@ type OwnAct =
   | 'confirm_factor'
   | 'disable_factor'
   | 'renew_recovery_codes'
+  | 'save_view'
+  | 'rename_view'
+  | 'delete_view'
 
 /** Writes the line of the act log, last in the transaction of the act. */
 type Note = (

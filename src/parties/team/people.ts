@@ -30,6 +30,7 @@ import {
   shutKeys,
   type User,
 } from './store.ts'
+import { deleteViewsOf } from './views-store.ts'
 
 /** The role of a user of a partner or of an operator. The first role of each list may do everything. */
 export type PersonRole = PartnerRole | OperatorRole
@@ -153,6 +154,7 @@ export async function removeUser(tx: Db, email: string): Promise<User> {
   if (highest.length === 1 && highest[0]!.id === user.id) throw lastOf(user)
   const lowest = partner_id === null ? 'reader' : 'viewer'
   await markRemoved(tx, { id: user.id, ...columnsOfRole(lowest), password_hash: NOBODYS_HASH })
+  await deleteViewsOf(tx, user.id)
   await deleteFactor(tx, user.id)
   await deleteLinksOf(tx, user)
   await deleteSessions(tx, user.id)

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { StoragePlace } from '../../db/sealing.ts'
+import type { LoggedAction } from './actions.ts'
 
 /** The schemas that have an act log. Each has its own, because a line is written in the transaction of its act. */
 export const logPlaces: readonly StoragePlace[] = ['production', 'sandbox', 'shared']
@@ -31,7 +32,7 @@ export type LogActor =
 
 /** The content of a line. Never a password, a hash, a key's value, encrypted bytes or a whole document. */
 export type ActEntry = {
-  readonly action: string
+  readonly action: LoggedAction
   readonly object_id: string | null
   readonly before: unknown
   readonly after: unknown

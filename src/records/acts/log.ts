@@ -78,7 +78,7 @@ export function openActLog(options: {
     return transaction(pools[pen.place], async (tx) => {
       const { head, now } = await lockHead(tx)
       if (head && head.seq > 0n) return
-      const entry = { action: 'begin', object_id: null, before: null, after: null }
+      const entry: ActEntry = { action: 'begin', object_id: null, before: null, after: null }
       await addLine(tx, lineAfter(freeHead(pen, head), pen, entry, now))
     })
   }

@@ -1,5 +1,5 @@
 import { columnsOf } from '../../db/columns.ts'
-import { narrowly } from '../../db/newest.ts'
+import { type ListOrder, narrowly } from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import type { SealedColumn } from '../../db/sealing.ts'
 import { insertInto, type RowSource, rowSource, updateOf } from '../../ledger/command.ts'
@@ -138,18 +138,64 @@ export async function linesBefore(db: Db, filter: LineFilter): Promise<LogLine[]
   return rows
 }
 
-/** What users of a partner did, newest first, before line `before`. */
+type PartnerLines = {
+  readonly partner_id: string
+  readonly after: Date | undefined
+  readonly before: Date | undefined
+}
+
+/**
+ * Clocks of two servers, of which one took over from the other, may differ by so much: lines of one log are in the order of
+ * their times up to this.
+ */
+const DISORDER = `interval '5 minutes'`
+
+/** The number of the first line at or after a time, found by bisection: the log has no index by time. */
+const firstLineAt = (time: string) => `(WITH RECURSIVE halves (low, high) AS (
+    SELECT 0::bigint, coalesce(max(seq), 0) + 1 FROM acts
+    UNION ALL
+    SELECT CASE WHEN middle.at < ${time} THEN middle.seq ELSE low END, CASE WHEN middle.at < ${time} THEN high ELSE (low + high) / 2 END
+    FROM halves LEFT JOIN LATERAL (SELECT seq, at FROM acts WHERE seq >= (low + high) / 2 AND seq < high ORDER BY seq LIMIT 1) AS middle ON true
+    WHERE high - low > 1)
+  SELECT min(high) FROM halves)`
+
+function ofPartner({ partner_id, after, before }: PartnerLines, param: (value: unknown) => string): string {
+  const since = after && `${param(after)}::timestamptz`
+  const until = before && `${param(before)}::timestamptz`
+  return [
+    `partner_id = ${param(partner_id)}`,
+    ...(since ? [`seq >= ${firstLineAt(`${since} - ${DISORDER}`)} AND at >= ${since}`] : []),
+    ...(until ? [`seq < ${firstLineAt(`${until} + ${DISORDER}`)} AND at < ${until}`] : []),
+  ].join(' AND ')
+}
+
+/** What users of a partner did, in the order of the log or against it, from the line behind `position` on. */
 export async function linesOfPartner(
   db: Db,
-  partner_id: string,
-  { before, limit }: { readonly before: bigint | undefined; readonly limit: number },
+  asked: PartnerLines,
+  { order, position, limit }: { order: ListOrder; position: bigint | undefined; limit: number },
 ): Promise<LogLine[]> {
+  const values: unknown[] = []
+  const param = (value: unknown) => `$${values.push(value)}`
+  const conditions = ofPartner(asked, param)
+  const behind = position === undefined ? '' : `AND seq ${order === 'oldest' ? '>' : '<'} ${param(position)}`
   const { rows } = await db.query(
-    `SELECT ${COLUMNS} FROM acts WHERE partner_id = $1 AND seq < coalesce($2, 9223372036854775807)
-     ORDER BY seq DESC LIMIT $3`,
-    [partner_id, before, limit],
+    `SELECT ${COLUMNS} FROM acts WHERE ${conditions} ${behind}
+     ORDER BY seq ${order === 'oldest' ? 'ASC' : 'DESC'} LIMIT ${limit}`,
+    values,
   )
   return rows
+}
+
+/** How many lines of a partner there are, up to `most`. */
+export async function countLinesOfPartner(db: Db, asked: PartnerLines, most: number): Promise<number> {
+  const values: unknown[] = []
+  const conditions = ofPartner(asked, (value) => `$${values.push(value)}`)
+  const { rows } = await db.query(
+    `SELECT count(*)::integer AS count FROM (SELECT FROM acts WHERE ${conditions} LIMIT ${most}) AS lines`,
+    values,
+  )
+  return rows[0].count
 }
 
 type SensitiveAct = Pick<LogLine, 'seq' | 'at' | 'action' | 'actor_kind' | 'actor_email' | 'object_id'> & {

@@ -59,6 +59,53 @@ export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> 
   return stop ? { rows, stopped_at: stop.stopped_at } : { rows }
 }
 
+/** How many events a filter matches, among the newest `most` of the walk; `complete`: the walk ended before. */
+export async function countEvents(
+  db: Db,
+  filter: Omit<LogFilter, 'from' | 'limit'>,
+  most: number,
+): Promise<{ readonly count: number; readonly complete: boolean }> {
+  const { type, object_id } = filter
+  const values: unknown[] = []
+  const param: Param = (value) => `$${values.push(value)}`
+  const newest = { ...filter, from: { before: undefined }, limit: most }
+  const by_type = type !== undefined && !COMMON_TYPES.includes(type)
+  const walked =
+    object_id === undefined
+      ? walkSql(newest, { by_type, param, most })
+      : objectSql({ ...newest, object_id }, param)
+  const matches = type === undefined || by_type || object_id !== undefined ? 'true' : `type = ${param(type)}`
+  const { rows } = await db.query(
+    `SELECT count(*)::integer AS read, (count(*) FILTER (WHERE ${matches}))::integer AS count FROM (${walked}) AS walked`,
+    values,
+  )
+  return { count: rows[0].count, complete: rows[0].read < most }
+}
+
+/** Ids of events that begin and end like this, among the newest `most` events of a period. */
+export async function findEventIds(
+  db: Db,
+  search: Required<TimeRange> & {
+    readonly partner_id: string
+    readonly begins: string
+    readonly ends: string
+    readonly limit: number
+  },
+  most: number,
+): Promise<string[]> {
+  const { partner_id, after, before, begins, ends, limit } = search
+  const values: unknown[] = []
+  const param: Param = (value) => `$${values.push(value)}`
+  const filter = { partner_id, type: undefined, object_id: undefined, from: { before: undefined }, limit }
+  const walked = walkSql({ ...filter, time: { after, before } }, { by_type: false, param, most })
+  const { rows } = await db.query(
+    `SELECT id FROM (${walked}) AS walked WHERE starts_with(id, ${param(begins)})
+       AND right(id, ${param(ends.length)}) = ${param(ends)} LIMIT ${limit}`,
+    values,
+  )
+  return rows.map(({ id }) => id)
+}
+
 const orderOf = (filter: Pick<LogFilter, 'from'>, ...before: string[]) =>
   `ORDER BY ${[...before, 'position'].map((column) => ('after' in filter.from ? column : `${column} DESC`)).join(', ')}`
 
@@ -78,7 +125,8 @@ function walkSql(
   const index = [...columns, 'position'].join(', ')
   const places = [partner_id, type].slice(0, columns.length).map(param).join(', ')
   const [after, before] = 'after' in from ? [from.after, undefined] : [0n, from.before]
-  const low = time?.after ? `log_start(${param(time.after)})` : `${param(after)}::bigint`
+  const lowest = `${param(after)}::bigint`
+  const low = time?.after ? `greatest(${lowest}, log_start(${param(time.after)}))` : lowest
   const highest = before === undefined ? `${HIGHEST}` : `${param(before)}::bigint - 1`
   const high = time?.before ? `least(${highest}, log_end(${param(time.before)}))` : highest
   const kind = by_type ? `AND ${uncommon}` : ''
@@ -91,7 +139,7 @@ function walkSql(
   return `SELECT ${COLUMNS} FROM (
       (${walk(`AND late IS NULL AND ${within}`)}) UNION ALL
       (SELECT ${COLUMNS} FROM events WHERE late AND position IS NOT NULL AND partner_id = ${param(partner_id)} AND ${within}
-        AND position <= ${highest} ${by_type ? `AND type = ${param(type)}` : ''} ${orderOf(filter)} LIMIT ${most})) AS merged
+        AND position > ${lowest} AND position <= ${highest} ${by_type ? `AND type = ${param(type)}` : ''} ${orderOf(filter)} LIMIT ${most})) AS merged
     ${orderOf(filter)} LIMIT ${most}`
 }
 

@@ -34,16 +34,27 @@ export const eventsRoutes = (poller: LogPoller): Handler[] => [
   ),
 ]
 
-/** A page of the log, newest first. */
+/** A page of the log by time. */
 export async function newestEvents(
   world: World,
   list: List,
   filter: Pick<LogFilter, 'partner_id' | 'type' | 'object_id'>,
 ) {
-  const { limit, tag, after, before } = list
-  const from = { before: readPosition(list.cursor, { tag }) }
-  const page = await selectEvents(world.db, { ...filter, from, time: { after, before }, limit: limit + 1 })
+  const { limit, tag } = list
+  const page = await eventsOf(world, list, filter, readPosition(list.cursor, { tag }), limit + 1)
   return logPage(world, page, { limit, tag })
+}
+
+/** The events of a list that follow a position in its order. */
+export const eventsOf = (
+  { db }: Pick<World, 'db'>,
+  { after, before, order }: Pick<List, 'after' | 'before' | 'order'>,
+  filter: Pick<LogFilter, 'partner_id' | 'type' | 'object_id'>,
+  position: bigint | undefined,
+  limit: number,
+): Promise<LogPage> => {
+  const from = order === 'oldest' ? { after: position ?? 0n } : { before: position }
+  return selectEvents(db, { ...filter, from, time: { after, before }, limit })
 }
 
 function readPosition(

@@ -2,6 +2,7 @@ import { idPrefixes, timeOfId } from '../../core/ids.ts'
 import { arrayOf } from '../../db/arrays.ts'
 import type { ShouldContinue } from '../../db/chore.ts'
 import { columnsOf } from '../../db/columns.ts'
+import { COUNTED_PER_DAY, lastDays } from '../../db/last-days.ts'
 import type { LogSource } from '../../db/log-poller.ts'
 import { type ListSource, narrowly, type Param } from '../../db/newest.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
@@ -130,6 +131,41 @@ export async function callsWith(
     values: [value.partner_id, value.api_key_id, value.last_four, since],
   })
   return rows[0].n
+}
+
+type CallsOfDay = {
+  readonly day: string
+  /** Refused ones included. */
+  readonly calls: number
+  readonly refused: number
+  readonly median_ms: number | null
+  readonly complete: boolean
+}
+
+/** Refusals of all keys that are examined per day; the median is that of the day's last requests. */
+const REFUSED_PER_DAY = 10_000
+const SAMPLE = 500
+
+/** The logged requests of a key per day. The counts read an index only, refusals the few rows of their own index. */
+export async function callsPerDay(
+  db: Db,
+  { partner_id, api_key_id }: { readonly partner_id: string; readonly api_key_id: string },
+): Promise<CallsOfDay[]> {
+  const within = 'created_at >= d.starts AND created_at < d.ends'
+  const { rows } = await db.query({
+    name: 'calls of a key per day',
+    text: `SELECT d.day, made.count AS calls, least(refused.count, made.count) AS refused, took.median_ms
+      FROM ${lastDays} AS d
+      CROSS JOIN LATERAL (SELECT count(*)::integer AS count FROM (SELECT FROM requests
+        WHERE ${ofKey('$2')} AND ${within} LIMIT ${COUNTED_PER_DAY}) AS one) AS made
+      CROSS JOIN LATERAL (SELECT (count(*) FILTER (WHERE api_key_id = $2))::integer AS count FROM (SELECT api_key_id FROM requests
+        WHERE ${REFUSED} AND ${within} ORDER BY created_at DESC, id DESC LIMIT ${REFUSED_PER_DAY}) AS one) AS refused
+      CROSS JOIN LATERAL (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms) AS median_ms FROM (
+        SELECT duration_ms FROM requests WHERE ${ofKey('$2')} AND ${within} ORDER BY created_at DESC, id DESC LIMIT ${SAMPLE}) AS last) AS took
+      ORDER BY d.day`,
+    values: [partner_id, api_key_id],
+  })
+  return rows.map((row) => ({ ...row, complete: row.calls < COUNTED_PER_DAY }))
 }
 
 /** A page for a caller that follows the log. With `stopped_at` there may be more after that position. */

@@ -24,6 +24,7 @@ export const sideColumns = <Row,>({ words, sidesOf, link }: SideOptions<Row>): r
   {
     key: 'created',
     head: words.created,
+    sorts: true,
     className: 'quiet nowrap',
     cell: (row) => <Time at={sidesOf(row).created_at} />,
   },
@@ -71,7 +72,7 @@ type EmptyProps = { readonly list: 'quotes' | 'trades'; readonly filtered: boole
 
 export function ListEmpty({ list, filtered }: EmptyProps) {
   const { conversions, ui } = useText()
-  const { clear } = useFilters(['status', 'pair', 'customer_id', 'since'])
+  const { clear } = useFilters(['status', 'pair', 'customer_id', 'created'])
   if (filtered)
     return <Empty title={conversions.nothing_found} action={<Button onClick={clear}>{ui.clear}</Button>} />
   return (

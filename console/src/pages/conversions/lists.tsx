@@ -2,42 +2,52 @@ import { Link } from '@tanstack/react-router'
 import type { Name } from '../../api/client.ts'
 import { callAddress } from '../../api/client.ts'
 import { useEnvironment } from '../../environment.ts'
-import { dayText } from '../../format/time.ts'
+import { CsvLink } from '../../lists/csv-link.tsx'
+import { ListBar } from '../../lists/list-bar.tsx'
+import { PeriodChip, rangeOf } from '../../lists/period.tsx'
+import { TotalsLine, useTotals } from '../../lists/totals.tsx'
 import { useSession } from '../../session.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Chip, FilterSegments, Filters, TextChip, useFilters, useQueryString } from '../../ui/filters.tsx'
-import { Icon } from '../../ui/icons.tsx'
+import {
+  Chip,
+  FilterSegments,
+  Filters,
+  OLDEST,
+  TextChip,
+  useFilters,
+  useQueryString,
+} from '../../ui/filters.tsx'
 import { EndMark, PageHead } from '../../ui/page.tsx'
+import { Pager } from '../../ui/pager.tsx'
 import { Glyph, shapeOf } from '../../ui/status.tsx'
 import { PricesNow } from './prices.tsx'
 import './conversions.css'
 
-const KEYS = ['status', 'pair', 'customer_id', 'since'] as const
+const KEYS = ['status', 'pair', 'customer_id', 'created'] as const
+const VIEW_KEYS = [...KEYS, 'order']
 
 type Asset = 'BRL' | 'USDT' | 'BTC'
 const assets: readonly Asset[] = ['BRL', 'USDT', 'BTC']
 const pairs = assets.flatMap((from) => assets.filter((to) => to !== from).map((to) => [from, to] as const))
 
-const isDay = (text: string | undefined): text is string =>
-  text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00`))
-
 /** The filters of both lists as parameters of the service. */
 export function useListQuery() {
   const { values } = useFilters(KEYS)
   const { query } = useQueryString()
+  const oldest = query.order === OLDEST
   const [from_asset, to_asset] = (values.pair?.split('-') ?? []) as (Asset | undefined)[]
   return {
     filters: {
       customer_id: values.customer_id,
       from_asset,
       to_asset,
-      // A malformed date is passed on: the service's error explains it.
-      created_after: isDay(values.since) ? new Date(`${values.since}T00:00:00`).toISOString() : values.since,
+      ...rangeOf(values.created),
     },
+    order: oldest ? ({ order: 'oldest' } as const) : {},
     status: values.status,
     cursor: query.after,
-    at_top: query.after === undefined,
+    /** New rows appear at the top of the first page, newest first. */
+    at_top: query.after === undefined && !oldest,
     filtered: KEYS.some((key) => values[key] !== undefined),
   }
 }
@@ -48,7 +58,13 @@ type HeadProps = {
 }
 
 export function ListHead({ list, states }: HeadProps) {
-  const { conversions } = useText()
+  const { conversions, lists } = useText()
+  const environment = useEnvironment()
+  const { filters, status } = useListQuery()
+  const totals = useTotals(`console.${list}.totals`, {
+    params: { environment },
+    query: { ...filters, status } as never,
+  })
   return (
     <>
       <PageHead
@@ -79,8 +95,19 @@ export function ListHead({ list, states }: HeadProps) {
           hint={conversions.customer_hint}
           read={(typed) => (/^cus_[0-9a-z]{26}$/.test(typed) ? typed : undefined)}
         />
-        <SinceChip />
+        <PeriodChip />
       </Filters>
+      <ListBar
+        views={{ page: list, environment, keys: VIEW_KEYS }}
+        totals={
+          <TotalsLine
+            of={totals}
+            count={lists.totals[list]}
+            parts={[{ text: lists.totals.failed, has: (group) => group.status === 'failed' }]}
+            money="moved"
+          />
+        }
+      />
     </>
   )
 }
@@ -147,41 +174,15 @@ function PairChip() {
   )
 }
 
-function SinceChip() {
-  const { conversions } = useText()
-  const { language } = useLanguage()
-  return (
-    <TextChip
-      label={conversions.since}
-      of="since"
-      icon="calendar"
-      hint={conversions.since_hint}
-      show={(day) => (isDay(day) ? dayText(`${day}T12:00:00`, { language }) : day)}
-      read={(typed) => (isDay(typed) ? typed : undefined)}
-    />
-  )
-}
-
 function Export({ list }: { readonly list: HeadProps['list'] }) {
-  const { ui } = useText()
   const { language } = useLanguage()
   const { may } = useSession()
   const environment = useEnvironment()
-  const { filters, status } = useListQuery()
+  const { filters, status, order } = useListQuery()
   if (!may('export')) return null
   const name: Name = `console.${list}.csv`
-  const query = { ...filters, status, language } as never
-  return (
-    <a
-      className="btn"
-      href={callAddress(name, { params: { environment }, query })}
-      title={ui.export_hint}
-      download
-    >
-      <Icon name="download" />
-      {ui.export_csv}
-    </a>
-  )
+  const query = { ...filters, ...order, status, language } as never
+  return <CsvLink href={callAddress(name, { params: { environment }, query })} />
 }
 
 type Page = { readonly data: readonly unknown[]; readonly next_cursor: string | null }
@@ -192,8 +193,9 @@ const before = new Map<string, string | undefined>()
 type FootProps = { readonly list: HeadProps['list']; readonly page: Page | undefined }
 
 export function ListFoot({ list, page }: FootProps) {
-  const { ui, conversions } = useText()
+  const { conversions } = useText()
   const { query, set } = useQueryString()
+  const { at_top } = useListQuery()
   const at = query.after
   const older = page?.next_cursor
   if (page === undefined || (page.data.length === 0 && at === undefined)) return null
@@ -205,25 +207,18 @@ export function ListFoot({ list, page }: FootProps) {
   return (
     <>
       {!older && page.data.length > 0 && <EndMark />}
-      <div className="pager">
-        <Button small onClick={() => set({ after: at && before.get(at) })} disabled={at === undefined}>
-          {ui.newer}
-        </Button>
-        <Button small onClick={toOlder} disabled={!older}>
-          {ui.older}
-        </Button>
-        <span className="no-phone">
-          <kbd className="kbd">J</kbd> <kbd className="kbd">K</kbd> {ui.keys_of_table.move},{' '}
-          <kbd className="kbd">Enter</kbd> {ui.keys_of_table.open}, <kbd className="kbd">C</kbd>{' '}
-          {ui.keys_of_table.copy}
+      <Pager
+        newer={at === undefined ? null : 'newer'}
+        older={older ?? null}
+        onNewer={() => set({ after: at && before.get(at) })}
+        onOlder={toOlder}
+        keys
+      >
+        <span className="no-phone">{at_top && conversions.by_themselves}</span>
+        <span className="only-phone">
+          <Export list={list} />
         </span>
-        <span className="push">
-          <span className="no-phone">{at === undefined && conversions.by_themselves}</span>
-          <span className="only-phone">
-            <Export list={list} />
-          </span>
-        </span>
-      </div>
+      </Pager>
     </>
   )
 }

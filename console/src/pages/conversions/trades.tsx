@@ -15,8 +15,8 @@ type Row = Reply<'console.trades.list'>['data'][number]
 export function TradesPage() {
   const { conversions, ui } = useText()
   const environment = useEnvironment()
-  const { filters, status, cursor, at_top, filtered } = useListQuery()
-  const query = { limit: '50', ...filters, status, cursor } as never
+  const { filters, order, status, cursor, at_top, filtered } = useListQuery()
+  const query = { limit: '50', ...filters, ...order, status, cursor } as never
   const list = useCall(
     'console.trades.list',
     { params: { environment }, query },

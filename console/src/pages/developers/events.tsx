@@ -1,11 +1,16 @@
 import { Link } from '@tanstack/react-router'
-import type { Reply } from '../../api/client.ts'
+import { callAddress, type Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
-import { useText } from '../../text/text.tsx'
+import { CsvLink } from '../../lists/csv-link.tsx'
+import { ListBar } from '../../lists/list-bar.tsx'
+import { PeriodChip, rangeOf } from '../../lists/period.tsx'
+import { TotalsLine, useTotals } from '../../lists/totals.tsx'
+import { useSession } from '../../session.tsx'
+import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
-import { Chip, Filters, TextChip, useFilters, useQueryString } from '../../ui/filters.tsx'
+import { Chip, Filters, OLDEST, TextChip, useFilters, useQueryString } from '../../ui/filters.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
@@ -18,32 +23,44 @@ import { kinds } from './webhook-forms.tsx'
 import './developers.css'
 
 type Row = Reply<'console.events.list'>['data'][number]
-const FILTERS = ['type', 'object_id'] as const
+const FILTERS = ['type', 'object_id', 'created'] as const
+const VIEW_KEYS = [...FILTERS, 'order']
 
 export function EventsPage() {
-  const { events } = useText().developers
+  const { developers, lists } = useText()
+  const { events } = developers
+  const { language } = useLanguage()
+  const { may } = useSession()
   const environment = useEnvironment()
   const { query } = useQueryString()
   const { any, values } = useFilters(FILTERS)
+  const params = { environment }
+  const filters = {
+    type: values.type as Row['type'] | undefined,
+    object_id: values.object_id,
+    ...rangeOf(values.created),
+  }
+  const oldest = query.order === OLDEST
+  const order = oldest ? ({ order: 'oldest' } as const) : {}
   const list = useCall(
     'console.events.list',
-    {
-      params: { environment },
-      query: {
-        cursor: query.after,
-        type: values.type as Row['type'] | undefined,
-        object_id: values.object_id,
-      },
-    },
+    { params, query: { ...filters, ...order, cursor: query.after } },
     { live: eventObjectKinds, keep: true },
   )
+  const totals = useTotals('console.events.totals', { params, query: filters })
+  const csv = callAddress('console.events.csv', { params, query: { ...filters, ...order, language } })
   return (
     <>
-      <PageHead title={events.title} about={events.about} />
+      <PageHead title={events.title} about={events.about} actions={may('export') && <CsvLink href={csv} />} />
       <Filters keys={FILTERS}>
         <KindChip />
         <TextChip label={events.object_chip} of="object_id" hint={events.object_hint} read={readId} />
+        <PeriodChip />
       </Filters>
+      <ListBar
+        views={{ page: 'events', environment, keys: VIEW_KEYS }}
+        totals={<TotalsLine of={totals} count={lists.totals.events} />}
+      />
       <Table
         label={events.title}
         columns={useColumns()}
@@ -51,7 +68,7 @@ export function EventsPage() {
         keyOf={({ id }) => id}
         query={list}
         keys
-        slide={query.after === undefined}
+        slide={query.after === undefined && !oldest}
         empty={any ? <Empty title={events.none}>{events.none_about}</Empty> : <NoEvents />}
       />
       <CursorPager page={list.data} keys end />
@@ -109,6 +126,7 @@ function useColumns(): Column<Row>[] {
     {
       key: 'time',
       head: events.time,
+      sorts: true,
       fold: 'm2',
       className: 'quiet nowrap',
       cell: ({ created_at }) => <Time at={created_at} />,

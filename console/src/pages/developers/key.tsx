@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import type { Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
+import { DayBars } from '../../charts/day-bars.tsx'
 import { useEnvironment } from '../../environment.ts'
 import { countText } from '../../format/amount.ts'
 import { useSession } from '../../session.tsx'
@@ -99,12 +100,32 @@ function Body({ of: { key: of, usage, requests, old_calls } }: { readonly of: Re
         ) : (
           <RequestTable rows={requests} without_key />
         )}
+        <CallsPerDay key_id={of.id} />
       </section>
       <div>
         <KeyDetails of={of} old_calls={old_calls} />
         {of.state !== 'revoked' && <Limits of={usage} />}
       </div>
     </div>
+  )
+}
+
+function CallsPerDay({ key_id }: { readonly key_id: string }) {
+  const { lists } = useText()
+  const environment = useEnvironment()
+  const calls = useCall('console.keys.calls', { params: { environment, key_id } })
+  if (calls.data === undefined) return null
+  const { days, counted_most } = calls.data
+  return (
+    <DayBars
+      title={lists.days.calls}
+      about={lists.days.calls_about}
+      empty={lists.days.calls_empty}
+      label={lists.days.calls_label}
+      names={{ completed: lists.days.answered, failed: lists.days.refused }}
+      days={days.map(({ calls: made, refused, ...day }) => ({ ...day, good: made - refused, bad: refused }))}
+      counted_most={counted_most}
+    />
   )
 }
 

@@ -19,11 +19,20 @@ type Props = {
   readonly empty?: ReactNode
   readonly keys?: boolean
   readonly without_key?: boolean
+  /** The heading of the time turns the order around. */
+  readonly sorts?: boolean
 }
 
-export function RequestTable({ rows, query, empty, keys = false, without_key = false }: Props) {
+export function RequestTable({
+  rows,
+  query,
+  empty,
+  keys = false,
+  without_key = false,
+  sorts = false,
+}: Props) {
   const { requests } = useText().developers
-  const columns = useColumns().filter(({ key }) => !without_key || (key !== 'key' && key !== 'address'))
+  const columns = useColumns(sorts).filter(({ key }) => !without_key || (key !== 'key' && key !== 'address'))
   return (
     <Table
       label={requests.title}
@@ -37,7 +46,7 @@ export function RequestTable({ rows, query, empty, keys = false, without_key = f
   )
 }
 
-function useColumns(): Column<Row>[] {
+function useColumns(sorts: boolean): Column<Row>[] {
   const { requests } = useText().developers
   const environment = useEnvironment()
   const { language } = useLanguage()
@@ -45,6 +54,7 @@ function useColumns(): Column<Row>[] {
     {
       key: 'time',
       head: requests.time,
+      sorts,
       fold: 'm2',
       className: 'quiet nowrap',
       cell: ({ created_at }) => <Time at={created_at} />,

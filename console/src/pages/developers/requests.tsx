@@ -1,12 +1,18 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import { callAddress } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { shortId } from '../../format/id.ts'
-import { useText } from '../../text/text.tsx'
+import { CsvLink } from '../../lists/csv-link.tsx'
+import { ListBar } from '../../lists/list-bar.tsx'
+import { PeriodChip, rangeOf } from '../../lists/period.tsx'
+import { TotalsLine, useTotals } from '../../lists/totals.tsx'
+import { useSession } from '../../session.tsx'
+import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
-import { FilterSegments, Filters, TextChip, useFilters, useQueryString } from '../../ui/filters.tsx'
+import { FilterSegments, Filters, OLDEST, TextChip, useFilters, useQueryString } from '../../ui/filters.tsx'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { Glyph } from '../../ui/status.tsx'
 import { ToPlayground } from '../playground/to-playground.tsx'
@@ -14,26 +20,43 @@ import { CursorPager, eventObjectKinds, usePolling } from './common.tsx'
 import { RequestTable } from './request-table.tsx'
 import './developers.css'
 
-const FILTERS = ['refused', 'status', 'route', 'error_code', 'key_id'] as const
+const FILTERS = ['refused', 'status', 'route', 'error_code', 'key_id', 'created'] as const
+const VIEW_KEYS = [...FILTERS, 'order']
 
 export function RequestsPage() {
-  const { requests } = useText().developers
+  const { developers, lists } = useText()
+  const { requests } = developers
+  const { language } = useLanguage()
+  const { may } = useSession()
   const environment = useEnvironment()
   const { query } = useQueryString()
   const { any, values } = useFilters(FILTERS)
+  const { created, ...plain } = values
+  const params = { environment }
+  const filters = { ...plain, refused: values.refused as 'true' | undefined, ...rangeOf(created) }
+  const oldest = query.order === OLDEST
+  const order = oldest ? ({ order: 'oldest' } as const) : {}
   const list = useCall(
     'console.requests.list',
-    {
-      params: { environment },
-      query: { ...values, refused: values.refused as 'true' | undefined, cursor: query.after },
-    },
+    { params, query: { ...filters, ...order, cursor: query.after } },
     { live: eventObjectKinds, keep: true },
   )
   // No hint announces a request that only reads.
-  usePolling(list, query.after === undefined, 5_000)
+  usePolling(list, query.after === undefined && !oldest, 5_000)
+  const totals = useTotals('console.requests.totals', { params, query: filters })
+  const csv = callAddress('console.requests.csv', { params, query: { ...filters, ...order, language } })
   return (
     <>
-      <PageHead title={requests.title} about={requests.about} actions={<Find />} />
+      <PageHead
+        title={requests.title}
+        about={requests.about}
+        actions={
+          <>
+            {may('export') && <CsvLink href={csv} />}
+            <Find />
+          </>
+        }
+      />
       <Filters keys={FILTERS}>
         <FilterSegments
           label={requests.status}
@@ -69,12 +92,24 @@ export function RequestsPage() {
           hint={requests.code_hint}
           read={as(/^[a-z_]{1,64}$/)}
         />
+        <PeriodChip />
         {values.key_id !== undefined && <TextChip label={requests.key_chip} of="key_id" show={shortId} />}
       </Filters>
+      <ListBar
+        views={{ page: 'requests', environment, keys: VIEW_KEYS }}
+        totals={
+          <TotalsLine
+            of={totals}
+            count={lists.totals.requests}
+            parts={[{ text: lists.totals.refused, has: ({ status }) => Number(status) >= 400 }]}
+          />
+        }
+      />
       <RequestTable
         rows={list.data?.data}
         query={list}
         keys
+        sorts
         empty={any ? <Empty title={requests.none}>{requests.none_about}</Empty> : <NoRequests />}
       />
       <CursorPager page={list.data} keys end />

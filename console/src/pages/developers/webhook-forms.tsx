@@ -247,6 +247,7 @@ export function RedeliverRange({ of, onSent, onClose }: RangeProps) {
   })
   const [from, setFrom] = useState(() => localText(new Date(of.failing_since ?? Date.now() - HOUR_MS)))
   const [to, setTo] = useState(() => localText(new Date(Date.now() + 60_000)))
+  const [only_failed, setOnlyFailed] = useState(false)
   const [error, setError] = useState<unknown>()
   const good = from !== '' && to !== '' && new Date(from) < new Date(to)
 
@@ -257,11 +258,11 @@ export function RedeliverRange({ of, onSent, onClose }: RangeProps) {
     try {
       const { redelivered, next_from } = await redeliver.mutateAsync({
         params: { environment, endpoint_id: of.id },
-        body: { from: new Date(from).toISOString(), to: new Date(to).toISOString() },
+        body: { from: new Date(from).toISOString(), to: new Date(to).toISOString(), only_failed },
       })
       const more =
         next_from === undefined ? '' : ` ${webhooks.redelivered_more(listTime(next_from, { language }))}`
-      onSent(webhooks.redelivered(redelivered) + more)
+      onSent((only_failed ? webhooks.redelivered_failed : webhooks.redelivered)(redelivered) + more)
     } catch (failed) {
       setError(failed)
     }
@@ -272,7 +273,7 @@ export function RedeliverRange({ of, onSent, onClose }: RangeProps) {
       <form onSubmit={submit}>
         <div className="b">
           <p>
-            <Rich>{webhooks.redeliver_about}</Rich>
+            <Rich>{only_failed ? webhooks.redeliver_failed_about : webhooks.redeliver_about}</Rich>
           </p>
           <Field label={webhooks.from}>
             <Input type="datetime-local" value={from} onValue={setFrom} />
@@ -280,6 +281,7 @@ export function RedeliverRange({ of, onSent, onClose }: RangeProps) {
           <Field label={webhooks.to} error={good ? undefined : webhooks.range_missing}>
             <Input type="datetime-local" value={to} onValue={setTo} />
           </Field>
+          <Checkbox label={webhooks.only_failed} checked={only_failed} onChecked={setOnlyFailed} />
           {error !== undefined && <Failure error={error} />}
         </div>
         <DialogFoot>

@@ -1,14 +1,19 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import type { CallInput } from '../../api/client.ts'
 import { useAct, useCall } from '../../api/queries.ts'
+import { DayBars } from '../../charts/day-bars.tsx'
 import { useEnvironment } from '../../environment.ts'
 import { countText } from '../../format/amount.ts'
+import { ListBar } from '../../lists/list-bar.tsx'
+import { PeriodChip, rangeOf } from '../../lists/period.tsx'
+import { TotalsLine, useTotals } from '../../lists/totals.tsx'
 import { useSession } from '../../session.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { FilterSegments, useQueryString } from '../../ui/filters.tsx'
+import { FilterSegments, OLDEST, useQueryString } from '../../ui/filters.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -16,7 +21,7 @@ import { Crumbs, Empty, PageHead, Section } from '../../ui/page.tsx'
 import { Glyph } from '../../ui/status.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useSeen, useTrail } from '../../view.tsx'
+import { useSeen, useTrail, useView } from '../../view.tsx'
 import { CursorPager, eventObjectKinds, shortUrl, usePolling } from './common.tsx'
 import { DeliveryPanel } from './delivery.tsx'
 import { RedeliverRange, RotateSecret, WebhookForm, type WithSecret } from './webhook-forms.tsx'
@@ -32,7 +37,7 @@ import { SecretShown } from './webhooks.tsx'
 import './developers.css'
 
 /** The dialog that is open. */
-type DialogName = 'change' | 'redeliver' | 'rotate' | 'delete' | 'disable'
+type DialogName = 'change' | 'redeliver' | 'retry' | 'rotate' | 'delete' | 'disable'
 
 export function WebhookPage() {
   const { webhooks } = useText().developers
@@ -41,6 +46,7 @@ export function WebhookPage() {
   const [open, setOpen] = useState<DialogName>()
   const [note, setNote] = useState<ReactNode>()
   const params = { environment, endpoint_id: id }
+  const view = useView()
   const trail = useTrail('developers/webhooks', webhooks.title)
   const one = useSeen('console.webhooks.get', { params }, { live: eventObjectKinds })
   const webhook = one.data
@@ -76,6 +82,7 @@ export function WebhookPage() {
           <Failure error={one.error} onAgain={() => void one.refetch()} reading />
         </Section>
       )}
+      {webhook && view === undefined && <Health endpoint_id={webhook.id} />}
       {webhook && <Deliveries of={webhook} />}
       {webhook && <Dialogs of={webhook} open={open} close={() => setOpen(undefined)} onNote={setNote} />}
     </>
@@ -110,6 +117,7 @@ function Actions({ of, open, onNote }: ActionsProps) {
           <Button busy={test.isPending && webhooks.test} onClick={() => test.mutate({ params })}>
             {webhooks.test}
           </Button>
+          {of.waiting > 0 && <Button onClick={() => open('retry')}>{webhooks.retry}</Button>}
           <Button onClick={() => open('redeliver')}>{webhooks.redeliver}</Button>
         </>
       )}
@@ -153,6 +161,34 @@ function TestResult(params: { readonly endpoint_id: string; readonly event_id: s
   return status === 'delivered' ? webhooks.test_told.delivered : webhooks.test_told.failed
 }
 
+const STALE = ['console.webhooks.', 'console.deliveries.']
+
+type RetryProps = {
+  readonly of: Webhook
+  readonly onClose: () => void
+  readonly onNote: (note: ReactNode) => void
+}
+
+function RetryWaiting({ of, onClose, onNote }: RetryProps) {
+  const { webhooks } = useText().developers
+  const environment = useEnvironment()
+  const retry = useAct('console.webhooks.retry_waiting', { stale: STALE })
+  return (
+    <Confirm
+      title={webhooks.retry_title(of.waiting)}
+      verb={webhooks.retry_verb}
+      busy={webhooks.retrying}
+      follows={webhooks.retry_follows}
+      onConfirm={async () => {
+        const params = { environment, endpoint_id: of.id }
+        const { retried, more } = await retry.mutateAsync({ params, body: {} })
+        onNote(webhooks.retried(retried) + (more ? ` ${webhooks.retried_more}` : ''))
+      }}
+      onClose={onClose}
+    />
+  )
+}
+
 type DialogsProps = {
   readonly of: Webhook
   readonly open: DialogName | undefined
@@ -167,7 +203,7 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
   /** The secret exists only in the state of the page and is gone when the page is left. */
   const [made, setMade] = useState<WithSecret>()
   const remove = useAct('console.webhooks.delete', { stale: ['console.webhooks.list'] })
-  const change = useAct('console.webhooks.change', { stale: ['console.webhooks.', 'console.deliveries.'] })
+  const change = useAct('console.webhooks.change', { stale: STALE })
   const params = { environment, endpoint_id: of.id }
   const url = shortUrl(of.url)
   if (made) return <SecretShown made={made} onDone={() => setMade(undefined)} />
@@ -196,6 +232,8 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
           }}
         />
       )
+    case 'retry':
+      return <RetryWaiting of={of} onClose={close} onNote={onNote} />
     case 'disable':
       return (
         <Confirm
@@ -227,25 +265,60 @@ function Dialogs({ of, open, close, onNote }: DialogsProps): ReactNode {
   }
 }
 
+const VIEW_KEYS = ['status', 'created', 'order']
+
+/** Deliveries per day, and how long the receiver took. */
+function Health({ endpoint_id }: { readonly endpoint_id: string }) {
+  const { lists } = useText()
+  const environment = useEnvironment()
+  const health = useCall(
+    'console.webhooks.health',
+    { params: { environment, endpoint_id } },
+    { every: HEALTH_MS },
+  )
+  if (health.data === undefined) return null
+  const { days, counted_most } = health.data
+  return (
+    <DayBars
+      title={lists.days.deliveries}
+      about={lists.days.deliveries_about}
+      empty={lists.days.deliveries_empty}
+      label={lists.days.deliveries_label}
+      names={{ completed: lists.days.delivered, failed: lists.days.missing }}
+      days={days.map(({ delivered, failed, pending, ...day }) => ({
+        ...day,
+        good: delivered,
+        bad: failed + pending,
+      }))}
+      counted_most={counted_most}
+    />
+  )
+}
+
+const HEALTH_MS = 60_000
+
 function Deliveries({ of }: { readonly of: Webhook }) {
   const { webhooks } = useText().developers
   const environment = useEnvironment()
+  const view = useView()
   const { query, set } = useQueryString()
+  const params = { environment, endpoint_id: of.id }
+  const filters = { status: query.status as DeliveryRow['status'] | undefined, ...rangeOf(query.created) }
+  const order = query.order === OLDEST ? ({ order: 'oldest' } as const) : {}
   const list = useSeen(
     'console.deliveries.list',
-    {
-      params: { environment, endpoint_id: of.id },
-      query: { cursor: query.after, status: query.status as DeliveryRow['status'] | undefined },
-    },
+    { params, query: { ...filters, ...order, cursor: query.after } },
     { live: eventObjectKinds, keep: true },
   )
   usePolling(list, of.waiting > 0, 3_000)
+  const any = query.status !== undefined || query.created !== undefined
   const rows = list.data?.data
   const shown = query.event ?? rows?.[0]?.event_id
   return (
     <div className="cols c12 grow">
       <section className={query.event === undefined ? 'flat' : 'flat no-narrow'}>
         <StatusFilter of={of} />
+        {view === undefined && <DeliveriesBar endpoint_id={of.id} filters={filters} />}
         <Table
           label={webhooks.deliveries}
           columns={useColumns()}
@@ -256,8 +329,8 @@ function Deliveries({ of }: { readonly of: Webhook }) {
           keys
           snug
           empty={
-            <Empty title={query.status === undefined ? webhooks.deliveries_empty : webhooks.deliveries_none}>
-              {query.status === undefined && <p>{webhooks.deliveries_empty_about}</p>}
+            <Empty title={any ? webhooks.deliveries_none : webhooks.deliveries_empty}>
+              {!any && <p>{webhooks.deliveries_empty_about}</p>}
             </Empty>
           }
         />
@@ -281,6 +354,39 @@ function Deliveries({ of }: { readonly of: Webhook }) {
         </div>
       </section>
     </div>
+  )
+}
+
+type BarProps = {
+  readonly endpoint_id: string
+  readonly filters: CallInput<'console.deliveries.totals'>['query']
+}
+
+/** Saved views and totals: the partner's own, so an operator has none. */
+function DeliveriesBar({ endpoint_id, filters }: BarProps) {
+  const { lists } = useText()
+  const environment = useEnvironment()
+  const totals = useTotals('console.deliveries.totals', {
+    params: { environment, endpoint_id },
+    query: filters,
+  })
+  return (
+    <ListBar
+      views={{ page: 'webhook', environment, keys: VIEW_KEYS }}
+      totals={
+        <TotalsLine
+          of={totals}
+          count={lists.totals.deliveries}
+          parts={[
+            {
+              text: lists.totals.failed,
+              has: ({ status }) => status === 'exhausted' || status === 'canceled',
+            },
+            { text: lists.totals.waiting, has: ({ status }) => status === 'pending' },
+          ]}
+        />
+      }
+    />
   )
 }
 
@@ -325,6 +431,7 @@ function StatusFilter({ of }: { readonly of: Webhook }) {
           },
         ]}
       />
+      <PeriodChip />
     </div>
   )
 }
@@ -346,6 +453,7 @@ function useColumns(): Column<DeliveryRow>[] {
     {
       key: 'time',
       head: webhooks.time,
+      sorts: true,
       fold: 'm2',
       className: 'quiet nowrap',
       cell: ({ created_at }) => <Time at={created_at} />,

@@ -5,6 +5,8 @@ import type { Balance, Customer as CustomerData } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
 import { amountText, isLong } from '../../format/amount.ts'
 import { listTime, longDay } from '../../format/time.ts'
+import { CsvLink } from '../../lists/csv-link.tsx'
+import { rangeOf } from '../../lists/period.tsx'
 import { useSession } from '../../session.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
@@ -19,9 +21,7 @@ import { Time } from '../../ui/time.tsx'
 import { usePlace, useSeen, useView } from '../../view.tsx'
 import { EditCustomer } from './customer-form.tsx'
 import { DepositDialog } from './deposit.tsx'
-import { CsvLink } from './list.tsx'
 import { ObjectPage } from './object-page.tsx'
-import { rangeOf } from './period.tsx'
 import { Statement } from './statement.tsx'
 import './money.css'
 
@@ -83,7 +83,7 @@ function Customer({ page }: { readonly page: Page }) {
 }
 
 function Actions({ customer }: { readonly customer: CustomerData }) {
-  const { money, operator } = useText()
+  const { money } = useText()
   const { language } = useLanguage()
   const { may } = useSession()
   const environment = useEnvironment()
@@ -104,15 +104,7 @@ function Actions({ customer }: { readonly customer: CustomerData }) {
       )}
       {may('export') && <CsvLink href={csv}>{money.statement.csv}</CsvLink>}
       {may('customers.write') && <Button onClick={() => setOpen('edit')}>{money.form.edit}</Button>}
-      {view !== undefined && (
-        <Link
-          className="btn"
-          to="/operator/$environment/customers/$customer_id"
-          params={{ environment, customer_id: customer.id }}
-        >
-          {operator.view.act_on_customer}
-        </Link>
-      )}
+      {view?.customerActions?.(customer.id)}
       {open === 'edit' && <EditCustomer customer={customer} onClose={() => setOpen(undefined)} />}
       {open === 'deposit' && <DepositDialog customer_id={customer.id} onClose={() => setOpen(undefined)} />}
     </>

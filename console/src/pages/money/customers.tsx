@@ -3,6 +3,8 @@ import { useState } from 'react'
 import { callAddress, type Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
+import { PeriodChip } from '../../lists/period.tsx'
+import { TotalsLine, useTotals } from '../../lists/totals.tsx'
 import { useSession } from '../../session.tsx'
 import { useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
@@ -14,7 +16,6 @@ import type { Column } from '../../ui/table.tsx'
 import { CreateCustomer } from './customer-form.tsx'
 import { curl, Nothing } from './list.tsx'
 import { createdColumn, ListPage, useListQueries } from './list-page.tsx'
-import { PeriodChip } from './period.tsx'
 import './money.css'
 
 type Row = Reply<'console.customers.list'>['data'][number]
@@ -22,14 +23,16 @@ type Query = { status?: 'active' | 'blocked' }
 
 const KEYS = ['status', 'name', 'document', 'external_id', 'created'] as const
 
+const VIEW_KEYS = [...KEYS, 'order']
+
 export function CustomersPage() {
-  const { money } = useText()
+  const { money, lists } = useText()
   const { may } = useSession()
   const environment = useEnvironment()
   const navigate = useNavigate()
   const [creating, setCreating] = useState(false)
   const params = { environment }
-  const { page, news, csv, cursor } = useListQueries<Query>(KEYS)
+  const { page, news, csv, totals, cursor } = useListQueries<Query>(KEYS)
   const list = useCall(
     'console.customers.list',
     { params, query: page },
@@ -40,6 +43,7 @@ export function CustomersPage() {
     { params, query: news },
     { live: ['customer'], when: !cursor.first },
   )
+  const all = useTotals('console.customers.totals', { params, query: totals })
   const create = may('customers.write') && (
     <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
       {money.customers.create}
@@ -52,6 +56,14 @@ export function CustomersPage() {
         about={money.customers.about}
         action={create}
         filters={<CustomerFilters />}
+        views={{ page: 'customers', environment, keys: VIEW_KEYS }}
+        totals={
+          <TotalsLine
+            of={all}
+            count={lists.totals.customers}
+            parts={[{ text: lists.totals.blocked, has: ({ status }) => status === 'blocked' }]}
+          />
+        }
         cursor={cursor}
         list={list}
         news={newer}

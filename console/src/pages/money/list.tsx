@@ -3,7 +3,6 @@ import { useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
 import { useFilters, useQueryString } from '../../ui/filters.tsx'
-import { Icon } from '../../ui/icons.tsx'
 import { Empty, EndMark } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { ToPlayground } from '../playground/to-playground.tsx'
@@ -84,25 +83,11 @@ export function NewRows({ waiting, onShow }: { readonly waiting: number; readonl
   )
 }
 
-type DownloadProps = { readonly href: string; readonly hint: string; readonly children: ReactNode }
-
-/** A plain link: the browser downloads the file, so the page does not hold it in memory. */
-export function DownloadLink({ href, hint, children }: DownloadProps) {
-  return (
-    <a className="btn" href={href} title={hint} download>
-      <Icon name="download" />
-      {children}
-    </a>
-  )
-}
-
-export function CsvLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
-  const { ui } = useText()
-  return (
-    <DownloadLink href={href} hint={ui.export_hint}>
-      {children}
-    </DownloadLink>
-  )
+/** The rows of a page to add up: those that did not fail, or all if every one failed and was returned. */
+export function summedOnPage<Row>(rows: readonly Row[], hasFailed: (row: Row) => boolean) {
+  const moved = rows.filter((row) => !hasFailed(row))
+  if (moved.length === 0 && rows.length > 0) return { summed: rows, note: 'all_returned' as const }
+  return { summed: moved, note: moved.length < rows.length ? ('without_failed' as const) : undefined }
 }
 
 type NothingProps = {

@@ -6,6 +6,8 @@ import { useEnvironment } from '../../environment.ts'
 import { sumUnits } from '../../format/amount.ts'
 import { shortAddress } from '../../format/id.ts'
 import { minuteTime } from '../../format/time.ts'
+import { PeriodChip } from '../../lists/period.tsx'
+import { TotalsLine, useTotals } from '../../lists/totals.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Filters, TextChip } from '../../ui/filters.tsx'
@@ -14,10 +16,9 @@ import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { AmountChip, CustomerChip, KeyChip, PickChip, StateSegments } from './chips.tsx'
 import { destinationText } from './destination.ts'
-import { curl, Nothing } from './list.tsx'
+import { curl, Nothing, summedOnPage } from './list.tsx'
 import { createdColumn, ListPage, useListQueries } from './list-page.tsx'
 import { OrderDuration } from './order-duration.tsx'
-import { PeriodChip } from './period.tsx'
 import './money.css'
 
 type Row = Reply<'console.payouts.list'>['data'][number]
@@ -34,6 +35,8 @@ const KEYS = [
   'idempotency_key',
   'end_to_end_id',
 ] as const
+
+const VIEW_KEYS = [...KEYS, 'order']
 
 type FailureCode = NonNullable<PixPayout['failure']>['code']
 
@@ -54,9 +57,10 @@ const failures: Readonly<Record<FailureCode, true>> = {
 }
 
 export function PayoutsPage() {
-  const { money } = useText()
-  const params = { environment: useEnvironment() }
-  const { page, news, csv, cursor } = useListQueries<Query>(KEYS)
+  const { money, lists } = useText()
+  const environment = useEnvironment()
+  const params = { environment }
+  const { page, news, csv, totals, cursor } = useListQueries<Query>(KEYS)
   const live = ['payout']
   const list = useCall('console.payouts.list', { params, query: page }, { live, keep: true })
   const newer = useCall('console.payouts.list', { params, query: news }, { live, when: !cursor.first })
@@ -65,6 +69,14 @@ export function PayoutsPage() {
       title={money.payouts.title}
       about={money.payouts.about}
       filters={<PayoutFilters open={list.data?.open} />}
+      views={{ page: 'payouts', environment, keys: VIEW_KEYS }}
+      totals={
+        <TotalsLine
+          of={useTotals('console.payouts.totals', { params, query: totals })}
+          count={lists.totals.payouts}
+          money="returned"
+        />
+      }
       cursor={cursor}
       list={list}
       news={newer}
@@ -178,16 +190,16 @@ function PayoutStatus({ payout, no_answer }: Pick<Row, 'payout' | 'no_answer'>) 
 
 function Foot({ rows }: { readonly rows: readonly Row[] }) {
   const { money } = useText()
-  const moved = rows.filter(({ payout }) => payout.status !== 'failed')
+  const { summed, note } = summedOnPage(rows, ({ payout }) => payout.status === 'failed')
   return (
     <tr>
       <td />
       <td className="quiet m1 nowrap" colSpan={2}>
         {money.payouts.on_page(rows.length)}
-        {moved.length < rows.length && `, ${money.without_failed}`}
+        {note !== undefined && `, ${money[note]}`}
       </td>
       <td className="r a1 med">
-        <Amount units={sumUnits(moved.map(({ payout }) => payout.amount))} asset="BRL" as="bare" total />
+        <Amount units={sumUnits(summed.map(({ payout }) => payout.amount))} asset="BRL" as="bare" total />
       </td>
       <td colSpan={3} />
     </tr>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { Reply } from '../../api/client.ts'
 import { useEnvironment } from '../../environment.ts'
 import { listTime } from '../../format/time.ts'
+import { PeriodChip, rangeOf } from '../../lists/period.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { FilterSegments, useFilters } from '../../ui/filters.tsx'
@@ -12,7 +13,6 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePlace, useSeen } from '../../view.tsx'
 import { ListPager, useCursor } from './list.tsx'
-import { PeriodChip, rangeOf } from './period.tsx'
 
 type Row = Reply<'console.customers.statement'>['data'][number]
 
@@ -52,7 +52,7 @@ export function Statement({ customer_id }: { readonly customer_id: string }) {
             ...assets.map((each) => ({ value: each, label: each })),
           ]}
         />
-        <PeriodChip label={money.period.title} />
+        <PeriodChip />
       </search>
       <Table
         label={money.statement.title}

@@ -6,6 +6,8 @@ import { useEnvironment } from '../../environment.ts'
 import { sumUnits } from '../../format/amount.ts'
 import { shortAddress } from '../../format/id.ts'
 import { minuteTime } from '../../format/time.ts'
+import { PeriodChip } from '../../lists/period.tsx'
+import { TotalsLine, useTotals } from '../../lists/totals.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Filters, TextChip, useFilters } from '../../ui/filters.tsx'
@@ -13,10 +15,9 @@ import { Id } from '../../ui/id.tsx'
 import { Status } from '../../ui/status.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { AmountChip, CustomerChip, KeyChip, PickChip, StateSegments } from './chips.tsx'
-import { curl, Nothing } from './list.tsx'
+import { curl, Nothing, summedOnPage } from './list.tsx'
 import { createdColumn, ListPage, useListQueries } from './list-page.tsx'
 import { OrderDuration } from './order-duration.tsx'
-import { PeriodChip } from './period.tsx'
 import './money.css'
 
 type Row = Reply<'console.transfers.list'>['data'][number]
@@ -35,6 +36,8 @@ const KEYS = [
   'tx_hash',
 ] as const
 
+const VIEW_KEYS = [...KEYS, 'order']
+
 const networks: readonly OnchainTransfer['network'][] = [
   'polygon',
   'arbitrum',
@@ -45,9 +48,10 @@ const networks: readonly OnchainTransfer['network'][] = [
 ]
 
 export function TransfersPage() {
-  const { money } = useText()
-  const params = { environment: useEnvironment() }
-  const { page, news, csv, cursor } = useListQueries<Query>(KEYS)
+  const { money, lists } = useText()
+  const environment = useEnvironment()
+  const params = { environment }
+  const { page, news, csv, totals, cursor } = useListQueries<Query>(KEYS)
   const live = ['transfer']
   const list = useCall('console.transfers.list', { params, query: page }, { live, keep: true })
   const newer = useCall('console.transfers.list', { params, query: news }, { live, when: !cursor.first })
@@ -56,6 +60,14 @@ export function TransfersPage() {
       title={money.transfers.title}
       about={money.transfers.about}
       filters={<TransferFilters open={list.data?.open} />}
+      views={{ page: 'transfers', environment, keys: VIEW_KEYS }}
+      totals={
+        <TotalsLine
+          of={useTotals('console.transfers.totals', { params, query: totals })}
+          count={lists.totals.transfers}
+          money="returned"
+        />
+      }
       cursor={cursor}
       list={list}
       news={newer}
@@ -152,19 +164,19 @@ function useColumns(): readonly Column<Row>[] {
 /** One sum per asset on the page: amounts of different assets are never added. */
 function Foot({ rows }: { readonly rows: readonly Row[] }) {
   const { money } = useText()
-  const moved = rows.filter(({ transfer }) => transfer.status !== 'failed')
+  const { summed, note } = summedOnPage(rows, ({ transfer }) => transfer.status === 'failed')
   const assets = [...new Set(rows.map(({ transfer }) => transfer.asset))].toSorted()
   return assets.map((asset, i) => (
     <tr key={asset}>
       <td />
       <td className="quiet m1 nowrap" colSpan={2}>
         {i === 0 && money.transfers.on_page(rows.length)}
-        {i === 0 && moved.length < rows.length && `, ${money.without_failed}`}
+        {i === 0 && note !== undefined && `, ${money[note]}`}
       </td>
       <td className="r a1 med">
         <Amount
           units={sumUnits(
-            moved.flatMap(({ transfer }) => (transfer.asset === asset ? [transfer.amount_net] : [])),
+            summed.flatMap(({ transfer }) => (transfer.asset === asset ? [transfer.amount_net] : [])),
           )}
           asset={asset}
           as="column"

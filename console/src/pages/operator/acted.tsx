@@ -13,7 +13,7 @@ import { Secret } from '../../ui/secret.tsx'
 export type Acted = Reply<'console.operator.customers.book'>
 
 /** Names of rails are not translated. */
-const railNames: Readonly<Record<string, string>> = {
+export const railNames: Readonly<Record<string, string>> = {
   pix: 'Pix',
   polygon: 'Polygon',
   arbitrum: 'Arbitrum',

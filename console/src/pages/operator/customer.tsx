@@ -82,7 +82,7 @@ export function OperatorCustomerPage() {
       )}
       {data !== undefined && <CustomerDetails seen={data} />}
       {data !== undefined && (
-        <ViewOfPartner value={{ partner_id: data.partner.id, name: data.partner.name }}>
+        <ViewOfPartner value={{ partner_id: data.partner.id, name: data.partner.name, trail: [] }}>
           <Statement customer_id={customer_id} />
         </ViewOfPartner>
       )}

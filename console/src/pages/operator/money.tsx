@@ -8,7 +8,7 @@ import { Section } from '../../ui/page.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time, useAge } from '../../ui/time.tsx'
-import { railName } from './acted.tsx'
+import { railName, railNames } from './acted.tsx'
 import { Holdings } from './holdings.tsx'
 import { OperatorId } from './object.tsx'
 
@@ -105,7 +105,8 @@ function PaidOut({ days }: { readonly days: readonly Day[] }) {
   const { operator } = useText()
   const words = operator.overview
   const { language } = useLanguage()
-  const rails = [...new Set(days.map(({ rail }) => rail))]
+  const seen = new Set(days.map(({ rail }) => rail))
+  const rails = Object.keys(railNames).filter((rail) => seen.has(rail))
   const [chosen, setChosen] = useState('pix')
   const rail = rails.includes(chosen) ? chosen : (rails[0] ?? 'pix')
   const own = days.filter((day) => day.rail === rail)

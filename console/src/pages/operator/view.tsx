@@ -1,4 +1,4 @@
-import { Outlet, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useParams } from '@tanstack/react-router'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { useText } from '../../text/text.tsx'
@@ -21,8 +21,25 @@ export function PartnerView() {
       </Section>
     ) : null
   const { name } = named.data
+  const trail = [
+    <Link key="partners" to="/operator/$environment/partners" params={{ environment }}>
+      {operator.partners.title}
+    </Link>,
+    <Link key="partner" to="/operator/$environment/partners/$partner_id" params={{ environment, partner_id }}>
+      {name}
+    </Link>,
+  ]
+  const customerActions = (customer_id: string) => (
+    <Link
+      className="btn"
+      to="/operator/$environment/customers/$customer_id"
+      params={{ environment, customer_id }}
+    >
+      {operator.view.act_on_customer}
+    </Link>
+  )
   return (
-    <ViewOfPartner value={{ partner_id, name }}>
+    <ViewOfPartner value={{ partner_id, name, trail, customerActions }}>
       <div className="sec tight no-line view-strip">
         <Notice kind="calm">
           <b>{name}</b> · {operator.view.strip}

@@ -1,13 +1,18 @@
 import { Link, useRouter } from '@tanstack/react-router'
-import type { Reply } from '../../api/client.ts'
+import { callAddress, type Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
-import { useText } from '../../text/text.tsx'
+import { CsvLink } from '../../lists/csv-link.tsx'
+import { ListBar } from '../../lists/list-bar.tsx'
+import { PeriodChip, rangeOf } from '../../lists/period.tsx'
+import { TotalsLine, useTotals } from '../../lists/totals.tsx'
+import { useActText } from '../../text/acts/use-act-text.ts'
+import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
 import { Details } from '../../ui/details.tsx'
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
-import { useQueryString } from '../../ui/filters.tsx'
+import { Filters, OLDEST, useQueryString } from '../../ui/filters.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Crumbs, Empty, EndMark, PageHead } from '../../ui/page.tsx'
 import { Pager } from '../../ui/pager.tsx'
@@ -16,20 +21,27 @@ import { Time } from '../../ui/time.tsx'
 
 type Line = Reply<'console.acts.list'>['data'][number]
 
+const FILTERS = ['created'] as const
+const VIEW_KEYS = [...FILTERS, 'order']
+
 const keyOf = ({ place, seq }: Line): string => `${place}-${seq}`
 
 /** The audit log of the team. */
 export function AuditPage() {
-  const { people } = useText()
+  const { people, lists } = useText()
+  const { language } = useLanguage()
   const environment = useEnvironment()
   const router = useRouter()
   const { query, set } = useQueryString()
   const { after, line } = query
+  const period = rangeOf(query.created)
+  const order = query.order === OLDEST ? ({ order: 'oldest' } as const) : {}
   const lines = useCall(
     'console.acts.list',
-    { query: { limit: '50', ...(after === undefined ? {} : { cursor: after }) } },
+    { query: { limit: '50', ...period, ...order, ...(after === undefined ? {} : { cursor: after }) } },
     { keep: true },
   )
+  const totals = useTotals('console.acts.totals', { query: period })
   const open = lines.data?.data.find((one) => keyOf(one) === line)
   return (
     <>
@@ -41,7 +53,20 @@ export function AuditPage() {
           people.audit.title,
         ]}
       </Crumbs>
-      <PageHead title={people.audit.title} about={people.audit.about} />
+      <PageHead
+        title={people.audit.title}
+        about={people.audit.about}
+        actions={
+          <CsvLink href={callAddress('console.acts.csv', { query: { ...period, ...order, language } })} />
+        }
+      />
+      <Filters keys={FILTERS}>
+        <PeriodChip />
+      </Filters>
+      <ListBar
+        views={{ page: 'audit', environment: null, keys: VIEW_KEYS }}
+        totals={<TotalsLine of={totals} count={lists.totals.lines} />}
+      />
       <Lines query={lines} open={line} />
       {lines.data && lines.data.data.length > 0 && (
         <Pager
@@ -64,6 +89,7 @@ type LinesProps = {
 
 function Lines({ query, open }: LinesProps) {
   const { people } = useText()
+  const actText = useActText()
   return (
     <Table<Line>
       label={people.audit.label}
@@ -79,7 +105,14 @@ function Lines({ query, open }: LinesProps) {
         </Empty>
       }
       columns={[
-        { key: 'at', head: people.audit.at, fold: 'a2', cell: ({ at }) => <Time at={at} /> },
+        {
+          key: 'at',
+          head: people.audit.at,
+          sorts: true,
+          fold: 'a2',
+          className: 'nowrap',
+          cell: ({ at }) => <Time at={at} />,
+        },
         { key: 'who', head: people.audit.who, fold: 'm1', cell: ({ actor }) => actor.email },
         {
           key: 'what',
@@ -87,11 +120,11 @@ function Lines({ query, open }: LinesProps) {
           fold: 'm2',
           cell: (one) => (
             <Link
-              className="plain mono"
+              className="plain"
               to="."
               search={((old: Record<string, string>) => ({ ...old, line: keyOf(one) })) as never}
             >
-              {one.action}
+              {actText(one.action)}
             </Link>
           ),
         },
@@ -118,14 +151,21 @@ function Lines({ query, open }: LinesProps) {
 
 function OneLine({ line, onClose }: { readonly line: Line; readonly onClose: () => void }) {
   const { people, ui } = useText()
+  const actText = useActText()
   const { before, after } = line
   return (
-    <Dialog title={line.action} onClose={onClose} size="wide">
+    <Dialog title={actText(line.action)} onClose={onClose} size="wide">
       <div className="b stack">
         <Details
           rows={[
             [people.audit.at, <Time key="at" at={line.at} as="detail" />],
             [people.audit.who, line.actor.email],
+            [
+              people.audit.action,
+              <span key="action" className="mono">
+                {line.action}
+              </span>,
+            ],
             [
               people.audit.object,
               line.object_id !== null && <Id key="object" id={line.object_id} as="full" />,

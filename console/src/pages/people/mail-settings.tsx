@@ -19,6 +19,8 @@ export function MailSettings() {
   const { mail } = notifications
   const settings = useCall('console.notifications.settings', {})
   const change = useAct('console.notifications.change', { stale: STALE })
+  // The box shows the choice at once, until the answer has come.
+  const chosen = change.isPending ? change.variables?.body : undefined
   return (
     <Section title={mail.title}>
       <div className="stack">
@@ -34,7 +36,7 @@ export function MailSettings() {
               {settings.data.kinds.map(({ kind, mail: on }) => (
                 <Checkbox
                   key={kind}
-                  checked={on}
+                  checked={chosen?.kind === kind ? chosen.mail : on}
                   disabled={change.isPending}
                   onChecked={(wanted) => change.mutate({ body: { kind, mail: wanted } })}
                   label={mail.kinds[kind]?.[0] ?? kind}

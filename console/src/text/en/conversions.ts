@@ -21,8 +21,6 @@ export const conversions = {
   trade: 'Trade',
   pair: 'Pair',
   pairOf: (from: string, to: string) => `${from} to ${to}`,
-  since: 'Since',
-  since_hint: 'A day, such as 2026-11-15',
   sinceDay: (day: string) => `since ${day}`,
   state: {
     pending: 'Pending',

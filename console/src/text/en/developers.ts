@@ -298,6 +298,26 @@ const webhooks = {
   redelivered: (count: number) =>
     n(count, { one: '# event is being redelivered.', other: '# events are being redelivered.' }),
   redelivered_more: (time: string) => `There are more events: continue from ${time}.`,
+  redeliver_failed_about:
+    'Only the events of that time whose delivery was given up, or canceled while the endpoint was disabled. What arrived is not sent again.',
+  only_failed: 'Only failed deliveries',
+  redelivered_failed: (count: number) =>
+    n(count, {
+      one: '# failed delivery begins again.',
+      other: '# failed deliveries begin again.',
+    }),
+  retry: 'Retry all waiting',
+  retry_title: (count: number) =>
+    n(count, { one: 'Retry # waiting delivery now?', other: 'Retry # waiting deliveries now?' }),
+  retry_follows: [
+    'Each is tried now instead of at its next time, and uses up no attempt of its schedule.',
+    'Up to 10,000 at once; deliveries under way are left alone.',
+  ],
+  retry_verb: 'Retry now',
+  retrying: 'Retrying…',
+  retried: (count: number) =>
+    n(count, { one: '# delivery is tried now.', other: '# deliveries are tried now.' }),
+  retried_more: 'More are waiting: retry again in a minute.',
   test_sent: 'A test event is on its way.',
   test_told: {
     delivered: 'The test event was delivered.',

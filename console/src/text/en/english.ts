@@ -1,6 +1,7 @@
 import { conversions } from './conversions.ts'
 import { developers } from './developers.ts'
 import { finding } from './finding.ts'
+import { lists } from './lists.ts'
 import { money } from './money.ts'
 import { notifications } from './notifications.ts'
 import { object } from './object.ts'
@@ -15,6 +16,7 @@ export const english = {
   conversions,
   developers,
   finding,
+  lists,
   money,
   notifications,
   object,

@@ -414,8 +414,8 @@ export const operator = {
       reverse_credit: ({ amount, who }) => `${amount} credited by mistake is debited from ${who}.`,
       resolve_payout: ({ amount, who, paid, end_to_end_id }) =>
         paid
-          ? `The payout of ${who} is completed under the end-to-end id ${end_to_end_id}: ${amount} have left for good.`
-          : `The payout of ${who} has failed: ${amount} go back to ${who}.`,
+          ? `The payout of ${who} becomes completed under the end-to-end id ${end_to_end_id}: ${amount} has left for good.`
+          : `The payout of ${who} becomes failed: ${amount} goes back to ${who}.`,
       resolve_transfer: ({ amount, who, paid }) =>
         paid
           ? `The transfer of ${who} becomes confirmed: ${amount} has left for good.`

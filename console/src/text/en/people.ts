@@ -231,11 +231,12 @@ export const people = {
   audit: {
     title: 'Audit log',
     about:
-      'What people of your team did, newest first. Each line holds the hash of the line before, so a changed line is noticed.',
+      'What people of your team did. Each line holds the hash of the line before, so a changed line is noticed.',
     label: 'What people did',
     at: 'Time',
     who: 'Who',
     what: 'What',
+    action: 'Action',
     object: 'Object',
     where: 'Environment',
     address: 'Address',

@@ -58,8 +58,8 @@ export const shell = {
     open: 'Search',
     prompt: 'Search an id, a name, an end-to-end id',
     label: 'Search',
-    hint: 'Ids, names, end-to-end ids, transaction hashes, idempotency keys, request ids',
-    none: 'Nothing found in this environment. Search for the beginning of a name, or for a complete id.',
+    hint: 'Ids or their last five characters, words of a name, end-to-end ids, transaction hashes, idempotency keys',
+    none: 'Nothing found in this environment. Search for the beginning of any word of a name, for the beginning or the last five characters of an id, or for anything else in full.',
     results: 'Results',
     kind: {
       customer: 'Customer',

@@ -22,8 +22,6 @@ export const conversions: typeof En = {
   trade: 'Conversão',
   pair: 'Par',
   pairOf: (from, to) => `${from} para ${to}`,
-  since: 'Desde',
-  since_hint: 'Um dia, como 2026-11-15',
   sinceDay: (day) => `desde ${day}`,
   state: {
     pending: 'Pendente',

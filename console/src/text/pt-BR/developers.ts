@@ -284,6 +284,26 @@ const webhooks: (typeof En)['webhooks'] = {
   redelivered: (count) =>
     n(count, { one: '# evento está sendo reenviado.', other: '# eventos estão sendo reenviados.' }),
   redelivered_more: (time) => `Há mais eventos: continue a partir de ${time}.`,
+  redeliver_failed_about:
+    'Só os eventos desse período cuja entrega foi abandonada, ou cancelada com o endpoint desativado. O que chegou não é reenviado.',
+  only_failed: 'Só entregas com falha',
+  redelivered_failed: (count) =>
+    n(count, {
+      one: '# entrega com falha recomeça.',
+      other: '# entregas com falha recomeçam.',
+    }),
+  retry: 'Tentar todas as que aguardam',
+  retry_title: (count) =>
+    n(count, { one: 'Tentar agora # entrega que aguarda?', other: 'Tentar agora # entregas que aguardam?' }),
+  retry_follows: [
+    'Cada uma é tentada agora, e não no próximo horário, sem gastar uma tentativa da agenda.',
+    'Até 10.000 por vez; entregas em andamento ficam como estão.',
+  ],
+  retry_verb: 'Tentar agora',
+  retrying: 'Tentando…',
+  retried: (count) =>
+    n(count, { one: '# entrega é tentada agora.', other: '# entregas são tentadas agora.' }),
+  retried_more: 'Há mais aguardando: tente de novo em um minuto.',
   test_sent: 'Um evento de teste está a caminho.',
   test_told: {
     delivered: 'O evento de teste foi entregue.',

@@ -234,11 +234,12 @@ export const people: typeof En = {
   audit: {
     title: 'Registro de auditoria',
     about:
-      'O que as pessoas da sua equipe fizeram, do mais novo ao mais antigo. Cada linha traz o hash da anterior: uma alteração não passa despercebida.',
+      'O que as pessoas da sua equipe fizeram. Cada linha traz o hash da anterior: uma alteração não passa despercebida.',
     label: 'O que as pessoas fizeram',
     at: 'Hora',
     who: 'Quem',
     what: 'O quê',
+    action: 'Ação',
     object: 'Objeto',
     where: 'Ambiente',
     address: 'Endereço',

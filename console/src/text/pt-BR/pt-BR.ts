@@ -2,6 +2,7 @@ import type { Texts } from '../en/en.ts'
 import { conversions } from './conversions.ts'
 import { developers } from './developers.ts'
 import { finding } from './finding.ts'
+import { lists } from './lists.ts'
 import { money } from './money.ts'
 import { notifications } from './notifications.ts'
 import { object } from './object.ts'
@@ -16,6 +17,7 @@ export const ptBR: Texts = {
   conversions,
   developers,
   finding,
+  lists,
   money,
   notifications,
   object,

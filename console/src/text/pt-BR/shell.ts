@@ -59,8 +59,8 @@ export const shell: typeof En = {
     open: 'Buscar',
     prompt: 'Busque um id, um nome, um id end-to-end',
     label: 'Buscar',
-    hint: 'Ids, nomes, ids end-to-end, hashes de transação, chaves de idempotência, ids de chamada',
-    none: 'Nada encontrado neste ambiente. Busque pelo começo de um nome ou por um id completo.',
+    hint: 'Ids ou seus últimos cinco caracteres, palavras de um nome, ids end-to-end, hashes de transação, chaves de idempotência',
+    none: 'Nada encontrado neste ambiente. Busque pelo começo de qualquer palavra de um nome, pelo começo ou pelos últimos cinco caracteres de um id, ou por outro dado completo.',
     results: 'Resultados',
     kind: {
       customer: 'Cliente',

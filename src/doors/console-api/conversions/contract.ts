@@ -11,11 +11,13 @@ import { CustomerObject } from '../../../parties/customers/contract.ts'
 import { setPrice } from '../../sandbox/contract.ts'
 import { csvQuery } from '../csv.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
+import { orderQuery, TotalsObject } from '../list-schema.ts'
 import { ApiRequest, MovementObject, PublishedEvent } from '../object-page.ts'
 
 const environment = T.Enum(['production', 'sandbox'])
 const inWorld = T.Object({ environment })
 const csv = { status: 200, type: 'text/csv' } as const
+const totals = { status: 200, schema: TotalsObject } as const
 
 const { customer_id, from_asset, to_asset } = listQuotes.query.properties
 const filters = { ...timeQuery, customer_id, from_asset, to_asset }
@@ -29,10 +31,10 @@ const CustomerName = T.Object({ id: Id('customer'), name: T.String() })
 export const listQuotesInConsole = consoleEndpoint({
   name: 'console.quotes.list',
   route: 'GET /console/api/{environment}/quotes',
-  summary: 'Quotes, newest first',
+  summary: 'Quotes by time',
   permit: 'read',
   params: inWorld,
-  query: Fields({ ...pageQuery, ...quoteFilters }),
+  query: Fields({ ...pageQuery, ...orderQuery, ...quoteFilters }),
   reply: {
     status: 200,
     schema: Page(T.Object({ quote: QuoteObject, left_ms: Left, customer: CustomerName })),
@@ -45,8 +47,18 @@ export const exportQuotes = consoleEndpoint({
   summary: 'The same as a table for spreadsheets',
   permit: 'export',
   params: inWorld,
-  query: Fields({ ...quoteFilters, ...csvQuery }),
+  query: Fields({ ...orderQuery, ...quoteFilters, ...csvQuery }),
   reply: csv,
+})
+
+export const totalQuotes = consoleEndpoint({
+  name: 'console.quotes.totals',
+  route: 'GET /console/api/{environment}/quotes/totals',
+  summary: 'How many quotes a filter matches, and their sums, by pair',
+  permit: 'read',
+  params: inWorld,
+  query: Fields(quoteFilters),
+  reply: totals,
 })
 
 /** How the price of the quote was made. */
@@ -102,10 +114,10 @@ export const expireQuoteInConsole = consoleEndpoint({
 export const listTradesInConsole = consoleEndpoint({
   name: 'console.trades.list',
   route: 'GET /console/api/{environment}/trades',
-  summary: 'Trades, newest first',
+  summary: 'Trades by time',
   permit: 'read',
   params: inWorld,
-  query: Fields({ ...pageQuery, ...tradeFilters }),
+  query: Fields({ ...pageQuery, ...orderQuery, ...tradeFilters }),
   reply: { status: 200, schema: Page(T.Object({ trade: TradeObject, customer: CustomerName })) },
 })
 
@@ -115,8 +127,18 @@ export const exportTrades = consoleEndpoint({
   summary: 'The same as a table for spreadsheets',
   permit: 'export',
   params: inWorld,
-  query: Fields({ ...tradeFilters, ...csvQuery }),
+  query: Fields({ ...orderQuery, ...tradeFilters, ...csvQuery }),
   reply: csv,
+})
+
+export const totalTrades = consoleEndpoint({
+  name: 'console.trades.totals',
+  route: 'GET /console/api/{environment}/trades/totals',
+  summary: 'How many trades a filter matches, and their sums, by status and pair',
+  permit: 'read',
+  params: inWorld,
+  query: Fields(tradeFilters),
+  reply: totals,
 })
 
 const tradeParams = T.Object({ environment, trade_id: Id('trade') })
@@ -173,10 +195,12 @@ export const setPriceInConsole = consoleEndpoint({
 export const conversionsEndpoints: readonly ConsoleEndpoint[] = [
   listQuotesInConsole,
   exportQuotes,
+  totalQuotes,
   getQuoteInConsole,
   expireQuoteInConsole,
   listTradesInConsole,
   exportTrades,
+  totalTrades,
   getTradeInConsole,
   redeliverTrade,
   listPricesInConsole,

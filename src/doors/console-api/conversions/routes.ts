@@ -4,15 +4,16 @@ import { type NewestFilter, selectNewest } from '../../../db/newest.ts'
 import { filterOf, pageOf } from '../../../http/page.ts'
 import { renderMarketPrice, renderQuote, renderTrade } from '../../../money/quotes/contract.ts'
 import { currentPrices } from '../../../money/quotes/prices.ts'
-import { findQuote, listQuotes } from '../../../money/quotes/quotes.ts'
-import { type Quote, type Trade, tradeList } from '../../../money/quotes/store.ts'
+import { findQuote, listQuotes, sinceWhen } from '../../../money/quotes/quotes.ts'
+import { type Quote, quoteList, type Trade, tradeList } from '../../../money/quotes/store.ts'
 import { findTrade } from '../../../money/quotes/trades.ts'
+import type { ActEntry } from '../../../records/acts/line.ts'
 import type { World } from '../../../world.ts'
 import { setPrice } from '../../sandbox/prices.ts'
 import { expireQuote } from '../../sandbox/quotes.ts'
 import { actIn, actWithMoney } from '../act.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
-import { consoleList, exportList, fullPage, withCustomers } from '../lists.ts'
+import { consoleList, exportList, fullPage, listTotals, rangeOf, withCustomers } from '../lists.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { redeliverObject } from '../redeliver.ts'
 import * as contract from './contract.ts'
@@ -56,12 +57,24 @@ const quoteRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     })
   }),
 
+  answer(contract.totalQuotes, (call) => {
+    const now = new Date(call.world.clock.now())
+    const filters = filtersOf(call.query)
+    const after = sinceWhen({ filters, ...rangeOf(call.query) }, now)
+    const query = { ...call.query, ...(after ? { created_after: after.toISOString() } : {}) }
+    return listTotals({ ...call, query }, quoteList(now), filters, {
+      group: ['from_asset', 'to_asset'],
+      sums: ['from_amount', 'to_amount'],
+      as: sidesOf,
+    })
+  }),
+
   answer(contract.getQuoteInConsole, async ({ world, actor, params }) =>
     quotePage(world, await findQuote({ ...world, db: world.reads }, actor, params.quote_id)),
   ),
 
   answer(contract.expireQuoteInConsole, async ({ world, actor, params }) => {
-    const entry = { action: 'expire_quote', object_id: params.quote_id, before: null, after: null }
+    const entry: ActEntry = { action: 'expire_quote', object_id: params.quote_id, before: null, after: null }
     const expire = (here: typeof world) => expireQuote(here, actor, params.quote_id)
     const quote = await actWithMoney(parts.office, actor, world, expire, entry)
     return renderQuote(quote, Math.max(world.clock.now(), quote.expires_at.getTime()))
@@ -91,6 +104,14 @@ const tradeRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     })
   }),
 
+  answer(contract.totalTrades, (call) =>
+    listTotals(call, tradeList, filtersOf(call.query), {
+      group: ['status', 'from_asset', 'to_asset'],
+      sums: ['from_amount', 'to_amount'],
+      as: (row) => ({ status: String(row.status), ...sidesOf(row) }),
+    }),
+  ),
+
   answer(contract.getTradeInConsole, async ({ world, actor, params }) =>
     tradePage(world, await findTrade({ ...world, db: world.reads }, actor, params.trade_id)),
   ),
@@ -115,7 +136,7 @@ const priceRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
       const before = await currentPrices(here, actor)
       await setPrice(here, actor, { pair, price, age_seconds })
       const known = before.find((each) => each.pair === pair)
-      const entry = {
+      const entry: ActEntry = {
         action: 'set_price',
         object_id: null,
         before: known ? { pair, price: renderMarketPrice(known).price } : null,
@@ -126,6 +147,13 @@ const priceRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     return { data: data.map(renderMarketPrice) }
   }),
 ]
+
+const sidesOf = (row: Readonly<Record<string, unknown>>) => ({
+  asset: String(row.from_asset),
+  to_asset: String(row.to_asset),
+  amount: String(row.from_amount),
+  to_amount: String(row.to_amount),
+})
 
 type Query = {
   readonly customer_id?: string

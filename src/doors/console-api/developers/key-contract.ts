@@ -73,6 +73,28 @@ export const getKeyInConsole = consoleEndpoint({
   errors: ['key_not_found'],
 })
 
+const CallsDay = T.Object({
+  day: T.String({ description: 'A day of São Paulo' }),
+  calls: T.Integer({ description: 'Refused ones included' }),
+  refused: T.Integer(),
+  /** Null on a day without a request. */
+  median_ms: T.Union([T.Integer(), T.Null()]),
+  complete: T.Boolean({ description: 'False: the day has more requests than are counted' }),
+})
+
+export const getKeyCalls = consoleEndpoint({
+  name: 'console.keys.calls',
+  route: 'GET /console/api/{environment}/keys/{key_id}/calls',
+  summary: 'Requests under a key on each of the last days, as the log of requests has them',
+  permit: 'read',
+  params: keyParams,
+  reply: {
+    status: 200,
+    schema: T.Object({ days: T.Array(CallsDay), counted_most: T.Integer({ description: 'Per day' }) }),
+  },
+  errors: ['key_not_found'],
+})
+
 export const createKeyInConsole = consoleEndpoint({
   name: 'console.keys.create',
   route: 'POST /console/api/{environment}/keys',
@@ -172,6 +194,7 @@ export const checkAllowlistInConsole = consoleEndpoint({
 export const keyEndpoints: readonly ConsoleEndpoint[] = [
   listKeysInConsole,
   getKeyInConsole,
+  getKeyCalls,
   createKeyInConsole,
   rotateKeyInConsole,
   changeKeyInConsole,

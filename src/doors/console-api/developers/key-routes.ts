@@ -1,4 +1,5 @@
 import type { PersonActor } from '../../../core/actor.ts'
+import { COUNTED_PER_DAY } from '../../../db/last-days.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { cidrContains, parseCidr } from '../../../http/ip.ts'
 import { filterOf, pageOf, parseTime } from '../../../http/page.ts'
@@ -28,7 +29,7 @@ import {
 } from '../../../parties/keys/store.ts'
 import { type Partner, partnerById } from '../../../parties/partners/store.ts'
 import { renderRequest } from '../../../records/requests/contract.ts'
-import { callsWith, type LoggedRequest, requestList } from '../../../records/requests/store.ts'
+import { callsPerDay, callsWith, type LoggedRequest, requestList } from '../../../records/requests/store.ts'
 import type { World } from '../../../world.ts'
 import { endpoints } from '../../api/endpoints.ts'
 import { actIn } from '../act.ts'
@@ -66,6 +67,13 @@ const keyReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
         }),
       ),
     }
+  }),
+
+  answer(contract.getKeyCalls, async ({ world, actor, params }) => {
+    const { partner_id } = actor
+    const { id: api_key_id } = await findKey(onReadPool(world), { id: params.key_id, partner_id })
+    const days = await callsPerDay(world.reads, { partner_id, api_key_id })
+    return { days, counted_most: COUNTED_PER_DAY }
   }),
 
   answer(contract.getKeyInConsole, async ({ world, actor, params }) => {

@@ -10,6 +10,7 @@ import {
 } from '../../../webhooks/contract.ts'
 import { deliveryStatuses } from '../../../webhooks/delivery-store.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
+import { orderQuery, TotalsObject } from '../list-schema.ts'
 import { EnvironmentName } from './lists.ts'
 
 export const DeliveryLineObject = T.Object(
@@ -130,25 +131,88 @@ export const redeliverRangeInConsole = consoleEndpoint({
   summary: 'Send everything of a time range again',
   permit: 'webhooks.write',
   params: endpointParams,
-  body: Fields({ from: TimeText(), to: TimeText() }),
+  body: Fields({
+    from: TimeText(),
+    to: TimeText(),
+    only_failed: T.Optional(
+      T.Boolean({
+        description: 'Only events whose delivery was given up or canceled, not those that arrived',
+      }),
+    ),
+  }),
   reply: redeliverRangeOfEvents.reply,
   errors: [...ofOne, 'webhook_endpoint_disabled', 'too_many_redeliveries'],
 })
 
+export const retryWaitingInConsole = consoleEndpoint({
+  name: 'console.webhooks.retry_waiting',
+  route: 'POST /console/api/{environment}/webhooks/{endpoint_id}/retry_waiting',
+  summary: 'Try every waiting delivery of an endpoint now instead of at its next time',
+  permit: 'webhooks.write',
+  params: endpointParams,
+  body: Fields({}),
+  reply: {
+    status: 200,
+    schema: T.Object({
+      retried: T.Integer({ description: 'How many are due now that would have waited' }),
+      more: T.Boolean({ description: 'More wait than one call takes: call again' }),
+    }),
+  },
+  errors: [...ofOne, 'webhook_endpoint_disabled', 'too_many_redeliveries'],
+})
+
+const HealthDay = T.Object({
+  day: T.String({ description: 'A day of São Paulo' }),
+  delivered: T.Integer(),
+  failed: T.Integer({ description: 'Given up, or canceled with the endpoint' }),
+  pending: T.Integer(),
+  /** Null on a day without a response. */
+  median_ms: T.Union([T.Integer(), T.Null()]),
+  complete: T.Boolean({ description: 'False: the day has more deliveries than are counted' }),
+})
+
+export const getWebhookHealth = consoleEndpoint({
+  name: 'console.webhooks.health',
+  route: 'GET /console/api/{environment}/webhooks/{endpoint_id}/health',
+  summary: 'Deliveries of each of the last days, and how long the receiver took',
+  permit: 'read',
+  params: endpointParams,
+  reply: {
+    status: 200,
+    schema: T.Object({
+      days: T.Array(HealthDay),
+      counted_most: T.Integer({ description: 'Per day' }),
+    }),
+  },
+  errors: ['webhook_endpoint_not_found'],
+})
+
+const deliveryFilters = {
+  ...timeQuery,
+  status: T.Optional(T.Enum([...deliveryStatuses])),
+  event_id: T.Optional(Id('event')),
+  type: T.Optional(T.Enum([...eventTypes, TEST_TYPE])),
+}
+
 export const listDeliveriesInConsole = consoleEndpoint({
   name: 'console.deliveries.list',
   route: 'GET /console/api/{environment}/webhooks/{endpoint_id}/deliveries',
-  summary: 'What was sent to a webhook endpoint, newest first',
+  summary: 'What was sent to a webhook endpoint, by time',
   permit: 'read',
   params: endpointParams,
-  query: Fields({
-    ...pageQuery,
-    ...timeQuery,
-    status: T.Optional(T.Enum([...deliveryStatuses])),
-    event_id: T.Optional(Id('event')),
-    type: T.Optional(T.Enum([...eventTypes, TEST_TYPE])),
-  }),
+  query: Fields({ ...pageQuery, ...orderQuery, ...deliveryFilters }),
   reply: { status: 200, schema: Page(DeliveryLineObject) },
+  errors: ['webhook_endpoint_not_found'],
+})
+
+export const totalDeliveries = consoleEndpoint({
+  name: 'console.deliveries.totals',
+  route: 'GET /console/api/{environment}/webhooks/{endpoint_id}/deliveries/totals',
+  summary: 'How many deliveries a filter matches, by status',
+  permit: 'read',
+  params: endpointParams,
+  query: Fields(deliveryFilters),
+  reply: { status: 200, schema: TotalsObject },
   errors: ['webhook_endpoint_not_found'],
 })
 
@@ -190,7 +254,10 @@ export const consoleWebhookEndpoints: readonly ConsoleEndpoint[] = [
   rotateWebhookSecretInConsole,
   testWebhook,
   redeliverRangeInConsole,
+  retryWaitingInConsole,
+  getWebhookHealth,
   listDeliveriesInConsole,
+  totalDeliveries,
   getDeliveryInConsole,
   tryDeliveryNow,
 ]

@@ -1,9 +1,15 @@
 import type { PersonActor } from '../../../core/actor.ts'
+import { COUNTED_PER_DAY } from '../../../db/last-days.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { filterOf, pageOf, parseTime } from '../../../http/page.ts'
 import { renderDelivery, renderEndpoint } from '../../../webhooks/contract.ts'
 import { findDelivery, listDeliveryLines } from '../../../webhooks/deliveries.ts'
-import { type DeliveryLine, queuesOf, selectDeliveryLines } from '../../../webhooks/delivery-store.ts'
+import {
+  type DeliveryLine,
+  deliveryList,
+  queuesOf,
+  selectDeliveryLines,
+} from '../../../webhooks/delivery-store.ts'
 import {
   createEndpoint,
   editEndpoint,
@@ -12,11 +18,13 @@ import {
   rotateSecret,
   sendTest,
 } from '../../../webhooks/endpoints.ts'
-import { redeliverRangeOf, tryNow } from '../../../webhooks/redelivery.ts'
+import { healthOf } from '../../../webhooks/health.ts'
+import { redeliverRangeOf, retryWaiting, tryNow } from '../../../webhooks/redelivery.ts'
 import { endpointList, type WebhookEndpoint } from '../../../webhooks/store.ts'
 import type { World } from '../../../world.ts'
 import { actIn, assertProof } from '../act.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
+import { listTotals } from '../lists.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { sendWebhooksIn } from '../webhook-sends.ts'
 import { onReadPool, pageAsked } from './lists.ts'
@@ -55,6 +63,26 @@ const webhookReads = ({ runtimes }: ConsoleParts): ConsoleHandler[] => [
       ...filterOf(list, 'evt'),
     })
     return { ...pageOf(list, found, () => undefined), data: lines.map(renderDeliveryLine) }
+  }),
+
+  answer(contract.totalDeliveries, async (call) => {
+    const { actor, params, query } = call
+    const endpoint = await findEndpoint(onReadPool(call.world), whereOf(actor, params))
+    const { status, event_id, type } = query
+    return listTotals(
+      call,
+      deliveryList(endpoint.id),
+      { status, event_id, type },
+      {
+        group: ['status'],
+        as: (row) => ({ status: String(row.status) }),
+      },
+    )
+  }),
+
+  answer(contract.getWebhookHealth, async ({ world, actor, params }) => {
+    const endpoint = await findEndpoint(onReadPool(world), whereOf(actor, params))
+    return { days: await healthOf(world.reads, endpoint.id), counted_most: COUNTED_PER_DAY }
   }),
 
   answer(contract.getDeliveryInConsole, async ({ world, actor, params }) => {
@@ -164,17 +192,28 @@ const webhookSends = (parts: ConsoleParts): ConsoleHandler[] => [
 
   answer(contract.redeliverRangeInConsole, async ({ world, actor, params, body }) => {
     const where = whereOf(actor, params)
-    const range = { from: parseTime(body.from, 'from'), to: parseTime(body.to, 'to') }
+    const { only_failed = false } = body
+    const range = { from: parseTime(body.from, 'from'), to: parseTime(body.to, 'to'), only_failed }
     const { redelivered, next_from } = await sendWebhooksIn(
       parts,
       { world, actor },
       async (here, webhooks) => {
         const result = await redeliverRangeOf(here, webhooks, where, range)
-        const after = { ...range, redelivered: result.redelivered }
+        const { only_failed, ...times } = range
+        const after = { ...times, ...(only_failed ? { only_failed } : {}), redelivered: result.redelivered }
         return { result, entry: { action: 'redeliver', object_id: where.id, before: null, after } }
       },
     )
     return { redelivered, ...(next_from ? { next_from: next_from.toISOString() } : {}) }
+  }),
+
+  answer(contract.retryWaitingInConsole, ({ world, actor, params }) => {
+    const where = whereOf(actor, params)
+    return sendWebhooksIn(parts, { world, actor }, async (here, webhooks) => {
+      const result = await retryWaiting(here, webhooks, where)
+      const after = { retried: result.retried }
+      return { result, entry: { action: 'retry_waiting', object_id: where.id, before: null, after } }
+    })
   }),
 
   answer(contract.tryDeliveryNow, async ({ world, actor, params }) => {

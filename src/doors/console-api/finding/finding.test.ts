@@ -45,6 +45,45 @@ async function payoutOf(api: Awaited<ReturnType<typeof openPartner>>['api'], pix
   return { customer, document, external_id, idempotency_key, payout: payout.json, reply: payout }
 }
 
+test('a customer is found by any word of the name, whatever its case and accents', async () => {
+  const { api, find } = await openPartner()
+  const made = async (name: string) =>
+    (await api.post('/v1/customers', { name, document: someCpf() })).json.id
+  const ana = await made('Ana Conceição de Souza-Prado')
+  const jose = await made("José D'Ávila")
+  const found = async (q: string) => (await find(q)).map(({ id }) => id)
+  for (const q of ['souza', 'SOUZA', 'prado', 'conceicao', 'Conceição', 'conc', 'prado ana', 'de souza'])
+    expect(await found(q), q).toEqual([ana])
+  for (const q of ['jose', 'avila', 'Ávila', 'josé d', "d'avila"]) expect(await found(q), q).toEqual([jose])
+  for (const q of ['ouza', 'souza lima', 's', '.*', '[a-z]']) expect(await found(q), q).toEqual([])
+  const { find: elsewhere } = await openPartner()
+  expect(await elsewhere('souza')).toEqual([])
+})
+
+test('an object is found by a part of its id, as the console shows it', async () => {
+  const { api, find, key_id } = await openPartner()
+  const { customer, payout } = await payoutOf(api)
+  const found = async (q: string) => (await find(q)).map(({ id }) => id)
+  for (const { id } of [customer, payout, { id: key_id }]) {
+    const [prefix, tail] = id.split('_')
+    const shown = `${prefix}_${tail.slice(0, 4)}…${tail.slice(-5)}`
+    for (const q of [
+      tail.slice(-5),
+      tail.slice(-5).toUpperCase(),
+      `…${tail.slice(-5)}`,
+      shown,
+      shown.replace('…', '...'),
+    ])
+      expect(await found(q), q).toContain(id)
+    expect(await found(`${prefix}_${tail.slice(0, 14)}`)).toEqual([id])
+    expect(await found(tail.slice(-4)), 'four characters').not.toContain(id)
+  }
+  const event = (await api.get('/v1/events')).json.data[0].id
+  expect(await found(`evt_${event.slice(4, 8)}…${event.slice(-5)}`)).toEqual([event])
+  const { find: elsewhere } = await openPartner()
+  expect(await elsewhere(payout.id.slice(-5))).toEqual([])
+})
+
 test('an id, a name or another reference leads to the page of its object', async () => {
   const { api, find, key_id } = await openPartner()
   const { customer, document, external_id, idempotency_key, payout, reply } = await payoutOf(api)

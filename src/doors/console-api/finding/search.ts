@@ -1,30 +1,34 @@
 import { maskDocument, parseDocument } from '../../../core/document.ts'
 import type { Environment } from '../../../core/environment.ts'
-import { type IdKind, isId } from '../../../core/ids.ts'
+import { type IdKind, idPrefixes, isId } from '../../../core/ids.ts'
 import type { OwnedId } from '../../../core/owned.ts'
-import { type Filters, type ListSource, selectNewest } from '../../../db/newest.ts'
+import { type Filters, findIds, type ListSource, selectNewest, TOTAL_ROWS_MAX } from '../../../db/newest.ts'
 import type { Db } from '../../../db/pool.ts'
-import { depositById } from '../../../money/deposits/store.ts'
+import { depositById, depositList } from '../../../money/deposits/store.ts'
 import { selectTransfer, type Transfer, transferList } from '../../../money/onchain/store.ts'
 import { type Payout, payoutList, selectPayout } from '../../../money/pix/store.ts'
 import { statusOf } from '../../../money/quotes/contract.ts'
-import { quoteById, tradeById } from '../../../money/quotes/store.ts'
+import { quoteById, quoteList, tradeById, tradeList } from '../../../money/quotes/store.ts'
 import {
   type Customer,
   customerById,
   customerList,
   customersByName,
+  customersByWords,
 } from '../../../parties/customers/store.ts'
-import { listKeys } from '../../../parties/keys/store.ts'
+import { keyList, listKeys } from '../../../parties/keys/store.ts'
+import { findEventIds } from '../../../records/events/log-store.ts'
 import { eventById } from '../../../records/events/store.ts'
-import { requestById } from '../../../records/requests/store.ts'
-import { selectEndpoint } from '../../../webhooks/store.ts'
+import { requestById, requestList } from '../../../records/requests/store.ts'
+import { endpointList, selectEndpoint } from '../../../webhooks/store.ts'
 import type { World } from '../../../world.ts'
 import type { foundKinds } from './contract.ts'
+import { type IdPart, readIdPart, timeOfPart } from './id-part.ts'
 
 /**
- * Search results: an id, the beginning of a customer's name, or any other name of an object (such as an idempotency
- * key or a hash) leads to the object's page. Each search is one index lookup within the partner and environment.
+ * Search results: an id or a part of one, words of a customer's name, or any other name of an object (such as an
+ * idempotency key or a hash) leads to the object's page. Each search reads a bounded number of index entries of the
+ * partner in one environment.
  */
 export type SearchResult = {
   kind: (typeof foundKinds)[number]
@@ -36,6 +40,8 @@ export type SearchResult = {
 
 const FOUND_MAX = 20
 const OF_EACH = 5
+/** A single letter begins a word of nearly every name. */
+const WORD_LEAST = 2
 
 type Finder = (look: {
   readonly db: Db
@@ -153,7 +159,8 @@ export async function searchPartner(world: World, partner_id: string, q: string)
     const found = await finders[kind]({ db, where, environment, now: world.clock.now() })
     return found ? [found] : []
   }
-  const [customers, payouts, transfers] = await Promise.all([
+  const [by_part, customers, payouts, transfers] = await Promise.all([
+    findByPart(world, partner_id, text),
     findCustomers(db, partner_id, text),
     newest<Payout>(db, payoutList, partner_id, [{ end_to_end_id: text }, { idempotency_key: text }]),
     newest<Transfer>(db, transferList, partner_id, [{ tx_hash: text }, { idempotency_key: text }]),
@@ -162,17 +169,58 @@ export async function searchPartner(world: World, partner_id: string, q: string)
     ...payouts.map((payout) => showPayout(payout, environment)),
     ...transfers.map((transfer) => showTransfer(transfer, environment)),
     ...customers.map((customer) => showCustomer(customer, environment)),
-  ].slice(0, FOUND_MAX)
+    ...by_part,
+  ]
+    .filter((one, i, all) => all.findIndex(({ id }) => id === one.id) === i)
+    .slice(0, FOUND_MAX)
+}
+
+/** The lists in which ids are found by a part of them, the likeliest first. */
+const listsOfIds: Readonly<Partial<Record<keyof typeof finders, ListSource>>> = {
+  payout: payoutList,
+  transfer: transferList,
+  customer: customerList,
+  quote: quoteList(new Date(0)),
+  trade: tradeList,
+  deposit: depositList,
+  key: keyList,
+  webhook_endpoint: endpointList,
+  request: requestList,
+}
+
+async function findByPart(world: World, partner_id: string, text: string): Promise<SearchResult[]> {
+  const part = readIdPart(text)
+  if (!part) return []
+  const kinds = (Object.keys(finders) as (keyof typeof finders)[]).filter(
+    (kind) => part.kind === undefined || part.kind === kind,
+  )
+  const { reads: db, environment } = world
+  const found = await Promise.all(
+    kinds.map(async (kind) => {
+      const ids = await idsOf(db, kind, partner_id, part)
+      const look = { db, environment, now: world.clock.now() }
+      return Promise.all(ids.map((id) => finders[kind]({ ...look, where: { id, partner_id } })))
+    }),
+  )
+  return found.flat().filter((one) => one !== undefined)
+}
+
+function idsOf(db: Db, kind: keyof typeof finders, partner_id: string, part: IdPart): Promise<string[]> {
+  const begins = `${idPrefixes[kind]}_${part.begins}`
+  const search = { partner_id, begins, ends: part.ends, ...timeOfPart(part), limit: OF_EACH }
+  const source = listsOfIds[kind]
+  return source ? findIds(db, source, search) : findEventIds(db, search, TOTAL_ROWS_MAX)
 }
 
 async function findCustomers(db: Db, partner_id: string, text: string): Promise<Customer[]> {
   const document = parseDocument(text)?.value
   const exact = [...(document ? [{ document }] : []), { external_id: text }]
-  const [named, known] = await Promise.all([
+  const [named, worded, known] = await Promise.all([
     customersByName(db, { partner_id, begins: text, limit: FOUND_MAX }),
+    text.length < WORD_LEAST ? [] : customersByWords(db, { partner_id, words: text, limit: FOUND_MAX }),
     newest<Customer>(db, customerList, partner_id, exact),
   ])
-  return onceEach([...known, ...named])
+  return onceEach([...known, ...named, ...worded])
 }
 
 /** The rows that match any of these filters, without duplicates. */

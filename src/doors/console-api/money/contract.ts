@@ -18,12 +18,14 @@ import { receiptQuery } from '../../../money/receipts/contract.ts'
 import * as customers from '../../../parties/customers/contract.ts'
 import { csvQuery } from '../csv.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
+import { orderQuery, TotalsObject } from '../list-schema.ts'
 import { ApiRequest, MovementObject, PublishedEvent } from '../object-page.ts'
 import { trackKinds } from './track.ts'
 
 const environment = T.Enum(['production', 'sandbox'])
 const inWorld = T.Object({ environment })
 const csv = { status: 200, type: 'text/csv' } as const
+const totals = { status: 200, schema: TotalsObject } as const
 
 const Name = T.String({ minLength: 1, maxLength: 120, description: 'A part of the name' })
 
@@ -99,10 +101,10 @@ const orderPage = {
 export const listPayoutsInConsole = consoleEndpoint({
   name: 'console.payouts.list',
   route: 'GET /console/api/{environment}/payouts',
-  summary: 'Payouts, newest first',
+  summary: 'Payouts by time',
   permit: 'read',
   params: inWorld,
-  query: Fields({ ...pageQuery, ...payoutFilters }),
+  query: Fields({ ...pageQuery, ...orderQuery, ...payoutFilters }),
   reply: { status: 200, schema: PageWithOpen(PayoutRow) },
 })
 
@@ -112,8 +114,18 @@ export const exportPayouts = consoleEndpoint({
   summary: 'The same as a table for spreadsheets',
   permit: 'export',
   params: inWorld,
-  query: Fields({ ...payoutFilters, ...csvQuery }),
+  query: Fields({ ...orderQuery, ...payoutFilters, ...csvQuery }),
   reply: csv,
+})
+
+export const totalPayouts = consoleEndpoint({
+  name: 'console.payouts.totals',
+  route: 'GET /console/api/{environment}/payouts/totals',
+  summary: 'How many payouts a filter matches, and their sums, by status',
+  permit: 'read',
+  params: inWorld,
+  query: Fields(payoutFilters),
+  reply: totals,
 })
 
 const payoutParams = T.Object({ environment, payout_id: Id('payout') })
@@ -178,10 +190,10 @@ export const failPayoutInConsole = consoleEndpoint({
 export const listTransfersInConsole = consoleEndpoint({
   name: 'console.transfers.list',
   route: 'GET /console/api/{environment}/transfers',
-  summary: 'Transfers, newest first',
+  summary: 'Transfers by time',
   permit: 'read',
   params: inWorld,
-  query: Fields({ ...pageQuery, ...transferFilters }),
+  query: Fields({ ...pageQuery, ...orderQuery, ...transferFilters }),
   reply: { status: 200, schema: PageWithOpen(TransferRow) },
 })
 
@@ -191,8 +203,18 @@ export const exportTransfers = consoleEndpoint({
   summary: 'The same as a table for spreadsheets',
   permit: 'export',
   params: inWorld,
-  query: Fields({ ...transferFilters, ...csvQuery }),
+  query: Fields({ ...orderQuery, ...transferFilters, ...csvQuery }),
   reply: csv,
+})
+
+export const totalTransfers = consoleEndpoint({
+  name: 'console.transfers.totals',
+  route: 'GET /console/api/{environment}/transfers/totals',
+  summary: 'How many transfers a filter matches, and their sums, by status and asset',
+  permit: 'read',
+  params: inWorld,
+  query: Fields(transferFilters),
+  reply: totals,
 })
 
 const transferParams = T.Object({ environment, transfer_id: Id('transfer') })
@@ -255,10 +277,10 @@ export const failTransferInConsole = consoleEndpoint({
 export const listCustomersInConsole = consoleEndpoint({
   name: 'console.customers.list',
   route: 'GET /console/api/{environment}/customers',
-  summary: 'Customers and what they hold, newest first',
+  summary: 'Customers and what they hold, by time',
   permit: 'read',
   params: inWorld,
-  query: Fields({ ...pageQuery, ...customerFilters }),
+  query: Fields({ ...pageQuery, ...orderQuery, ...customerFilters }),
   reply: {
     status: 200,
     schema: Page(
@@ -273,8 +295,18 @@ export const exportCustomers = consoleEndpoint({
   summary: 'The same as a table for spreadsheets',
   permit: 'export',
   params: inWorld,
-  query: Fields({ ...customerFilters, ...csvQuery }),
+  query: Fields({ ...orderQuery, ...customerFilters, ...csvQuery }),
   reply: csv,
+})
+
+export const totalCustomers = consoleEndpoint({
+  name: 'console.customers.totals',
+  route: 'GET /console/api/{environment}/customers/totals',
+  summary: 'How many customers a filter matches, by status',
+  permit: 'read',
+  params: inWorld,
+  query: Fields(customerFilters),
+  reply: totals,
 })
 
 export const createCustomerInConsole = consoleEndpoint({
@@ -407,6 +439,7 @@ export const exportStatement = consoleEndpoint({
 export const moneyEndpoints: readonly ConsoleEndpoint[] = [
   listPayoutsInConsole,
   exportPayouts,
+  totalPayouts,
   getPayoutInConsole,
   getPayoutReceiptInConsole,
   redeliverPayout,
@@ -414,6 +447,7 @@ export const moneyEndpoints: readonly ConsoleEndpoint[] = [
   failPayoutInConsole,
   listTransfersInConsole,
   exportTransfers,
+  totalTransfers,
   getTransferInConsole,
   getTransferReceiptInConsole,
   redeliverTransfer,
@@ -421,6 +455,7 @@ export const moneyEndpoints: readonly ConsoleEndpoint[] = [
   failTransferInConsole,
   listCustomersInConsole,
   exportCustomers,
+  totalCustomers,
   createCustomerInConsole,
   getCustomerInConsole,
   updateCustomerInConsole,

@@ -13,19 +13,21 @@ import { isLateTransfer, type Transfer, transferList } from '../../../money/onch
 import { isLatePayout, type Payout, payoutList } from '../../../money/pix/store.ts'
 import { renderBalance, renderCustomer } from '../../../parties/customers/contract.ts'
 import {
+  asStored,
   editCustomer,
   findCustomer,
   findCustomers,
   makeCustomer,
   orExisting,
 } from '../../../parties/customers/customers.ts'
-import type { Customer } from '../../../parties/customers/store.ts'
+import { type Customer, customerList } from '../../../parties/customers/store.ts'
+import type { ActEntry } from '../../../records/acts/line.ts'
 import type { World } from '../../../world.ts'
 import { depositTestMoney } from '../../sandbox/deposits.ts'
 import { actIn, actWithMoney } from '../act.ts'
 import { type Column, decimalOf } from '../csv.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
-import { consoleList, exportList, fullPage, silentSince } from '../lists.ts'
+import { consoleList, exportList, fullPage, listTotals, silentSince } from '../lists.ts'
 import type { ConsoleParts } from '../parts.ts'
 import * as contract from './contract.ts'
 import { unanswered } from './orders.ts'
@@ -33,6 +35,11 @@ import { unanswered } from './orders.ts'
 type Holding = Customer & { readonly balances: readonly Balance[] }
 
 export const customerRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
+  ...customerLists(parts),
+  ...customerPages(parts),
+]
+
+const customerLists = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.listCustomersInConsole, async (call) => {
     const { world, actor, query } = call
     const list = consoleList(contract.listCustomersInConsole, call)
@@ -60,6 +67,15 @@ export const customerRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     }),
   ),
 
+  answer(contract.totalCustomers, async (call) =>
+    listTotals(call, customerList, asStored(filtersOf(call.query)), {
+      group: ['status'],
+      as: ({ status }) => ({ status: String(status) }),
+    }),
+  ),
+]
+
+const customerPages = (parts: ConsoleParts): ConsoleHandler[] => [
   answer(contract.createCustomerInConsole, async ({ world, actor, body }) => {
     const { form_id, ...fields } = body
     const wanted = { ...fields, partner_id: actor.partner_id }
@@ -71,7 +87,7 @@ export const customerRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
         async (here) => {
           const customer = await makeCustomer(here, wanted)
           const { id, ...made } = renderCustomer(customer)
-          const entry = { action: 'create_customer', object_id: id, before: null, after: made }
+          const entry: ActEntry = { action: 'create_customer', object_id: id, before: null, after: made }
           return { result: customer, entry }
         },
         { form_id },
@@ -98,7 +114,7 @@ export const customerRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
 
   answer(contract.updateCustomerInConsole, async ({ world, actor, params, body }) => {
     const where = { partner_id: actor.partner_id, id: params.customer_id }
-    const edit = async (here: World) => {
+    const edit = async (here: World): Promise<{ result: Customer; entry: ActEntry }> => {
       const before = renderCustomer(await findCustomer(here, where))
       const result = await editCustomer(here, where, body)
       const after = renderCustomer(result)
@@ -112,7 +128,12 @@ export const customerRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     const { customer_id } = params
     const order = { customer_id, money: parseMoney(asset, amount) }
     const credit = (here: typeof world) => depositTestMoney(here, actor, order)
-    const entry = { action: 'deposit', object_id: null, before: null, after: { customer_id, asset, amount } }
+    const entry: ActEntry = {
+      action: 'deposit',
+      object_id: null,
+      before: null,
+      after: { customer_id, asset, amount },
+    }
     const made = actWithMoney(parts.office, actor, world, credit, { ...entry, form_id })
     return renderDeposit(await made)
   }),

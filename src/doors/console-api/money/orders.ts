@@ -1,5 +1,11 @@
 import type { PersonActor } from '../../../core/actor.ts'
-import { type Filters, type ListSource, type NewestFilter, selectNewest } from '../../../db/newest.ts'
+import {
+  type Filters,
+  type ListOrder,
+  type ListSource,
+  type NewestFilter,
+  selectNewest,
+} from '../../../db/newest.ts'
 import type { Db } from '../../../db/pool.ts'
 import { filterOf, pageOf } from '../../../http/page.ts'
 import type { Claim } from '../../../ledger/command.ts'
@@ -12,7 +18,15 @@ import { type RailStep, waitingAmong } from '../../../records/steps/store.ts'
 import type { World } from '../../../world.ts'
 import type { Column, CsvLanguage } from '../csv.ts'
 import type { ConsoleEndpoint } from '../endpoint.ts'
-import { consoleList, exportList, fullPage, silentSince, statusFilters, withCustomers } from '../lists.ts'
+import {
+  consoleList,
+  exportList,
+  fullPage,
+  listTotals,
+  silentSince,
+  statusFilters,
+  withCustomers,
+} from '../lists.ts'
 import { apiRequestOf, eventsAbout, movementsOf } from '../object-page.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { trackOf } from './track.ts'
@@ -41,6 +55,8 @@ export type Orders<Row, Own> = {
   /** The filters that only this list has. */
   readonly filters: (query: Own) => Filters
   readonly columns: readonly Column<WithCustomer<Row>>[]
+  /** The columns that totals are grouped by and added up. */
+  readonly totals: Parameters<typeof listTotals>[3]
   readonly isLate: (row: Row, silent_since: Date) => boolean
   readonly countOpen: (
     db: Db,
@@ -53,6 +69,7 @@ type OrderQuery = {
   readonly cursor?: string
   readonly created_after?: string
   readonly created_before?: string
+  readonly order?: ListOrder
   readonly status?: string
   readonly failure_code?: string
   readonly customer_id?: string
@@ -69,7 +86,7 @@ type OrdersCall<Own> = {
   readonly query: OrderQuery & Own
 }
 
-/** A page of payouts or transfers, newest first, and the number of open ones. */
+/** A page of payouts or transfers, and the number of open ones. */
 export async function listOrders<Row extends Order, Own, Item>(
   orders: Orders<Row, Own>,
   endpoint: ConsoleEndpoint,
@@ -94,6 +111,10 @@ export async function listOrders<Row extends Order, Own, Item>(
   }))
   return { ...page, open: { count: open.open, no_answer: open.silent } }
 }
+
+/** Counts and sums of all payouts or transfers that the filters match. */
+export const totalOrders = <Row extends Order, Own>(orders: Orders<Row, Own>, call: OrdersCall<Own>) =>
+  listTotals(call, orders.source, filtersOf(orders, call.world, call.query), orders.totals)
 
 type ExportCall<Own> = OrdersCall<Own & { readonly language?: CsvLanguage }> & {
   readonly gone: AbortSignal

@@ -6,6 +6,7 @@ import { claimOfPayout } from '../../../money/pix/settle.ts'
 import { countOpenPayouts, isLatePayout, type Payout, payoutList } from '../../../money/pix/store.ts'
 import { findPayoutReceipt } from '../../../money/receipts/receipts.ts'
 import { receiptFile } from '../../../money/receipts/routes.ts'
+import type { ActEntry } from '../../../records/acts/line.ts'
 import { completePayout, failPayout } from '../../sandbox/rails.ts'
 import { actWithMoney } from '../act.ts'
 import { type Column, decimalOf, metadataCell } from '../csv.ts'
@@ -20,6 +21,7 @@ import {
   type Orders,
   orderPage,
   sentMetadata,
+  totalOrders,
   type WithCustomer,
 } from './orders.ts'
 
@@ -29,6 +31,8 @@ export const payoutRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   ),
 
   answer(contract.exportPayouts, (call) => exportOrders(parts, payouts, contract.exportPayouts, call)),
+
+  answer(contract.totalPayouts, (call) => totalOrders(payouts, call)),
 
   answer(contract.getPayoutInConsole, async ({ world, actor, params }) => {
     const payout = await findPayout({ ...world, db: world.reads }, actor, params.payout_id)
@@ -56,13 +60,18 @@ export const payoutRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
 
   // Sandbox only, like the next one: the user decides the outcome that the simulated rail would report.
   answer(contract.completePayoutInConsole, async ({ world, actor, params }) => {
-    const entry = { action: 'complete_payout', object_id: params.payout_id, before: null, after: null }
+    const entry: ActEntry = {
+      action: 'complete_payout',
+      object_id: params.payout_id,
+      before: null,
+      after: null,
+    }
     const complete = (here: typeof world) => completePayout(here, actor, params.payout_id)
     return renderPayout(await actWithMoney(parts.office, actor, world, complete, entry))
   }),
 
   answer(contract.failPayoutInConsole, async ({ world, actor, params }) => {
-    const entry = { action: 'fail_payout', object_id: params.payout_id, before: null, after: null }
+    const entry: ActEntry = { action: 'fail_payout', object_id: params.payout_id, before: null, after: null }
     const fail = (here: typeof world) => failPayout(here, actor, params.payout_id)
     return renderPayout(await actWithMoney(parts.office, actor, world, fail, entry))
   }),
@@ -113,6 +122,11 @@ const payouts: Orders<Payout, { readonly end_to_end_id?: string }> = {
   source: payoutList,
   filters: ({ end_to_end_id }) => ({ end_to_end_id }),
   columns,
+  totals: {
+    group: ['status'],
+    sums: ['amount'],
+    as: ({ status, amount }) => ({ status: String(status), asset: 'BRL', amount: String(amount) }),
+  },
   isLate: isLatePayout,
   countOpen: countOpenPayouts,
 }

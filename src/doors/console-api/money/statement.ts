@@ -52,7 +52,7 @@ type Range = { readonly created_after?: string; readonly created_before?: string
 /** Reads a statement from its newest line on, part by part. */
 async function* everyLine(world: World, customer: Customer, range: Range, gone: AbortSignal) {
   const { asset } = range
-  const list = { limit: PART, ...rangeOf(range), tag: '' }
+  const list = { limit: PART, ...rangeOf(range), tag: '', order: 'newest' as const }
   let cursor: string | undefined
   for (let left = ROWS_MAX; left > 0 && !gone.aborted; left -= PART) {
     const { lines, next_cursor } = await readStatement(world.reads, customer, { ...list, cursor }, asset)

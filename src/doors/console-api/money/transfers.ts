@@ -8,6 +8,7 @@ import {
 import { findTransfer, TRANSFER_OPERATION } from '../../../money/onchain/transfers.ts'
 import { findTransferReceipt } from '../../../money/receipts/receipts.ts'
 import { receiptFile } from '../../../money/receipts/routes.ts'
+import type { ActEntry } from '../../../records/acts/line.ts'
 import { stepsOf } from '../../../records/steps/store.ts'
 import { confirmTransfer, failTransfer } from '../../sandbox/rails.ts'
 import { actWithMoney } from '../act.ts'
@@ -23,6 +24,7 @@ import {
   type Orders,
   orderPage,
   sentMetadata,
+  totalOrders,
   type WithCustomer,
 } from './orders.ts'
 
@@ -34,6 +36,8 @@ export const transferRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   ),
 
   answer(contract.exportTransfers, (call) => exportOrders(parts, transfers, contract.exportTransfers, call)),
+
+  answer(contract.totalTransfers, (call) => totalOrders(transfers, call)),
 
   answer(contract.getTransferInConsole, async ({ world, actor, params }) => {
     const transfer = await findTransfer({ ...world, db: world.reads }, actor, params.transfer_id)
@@ -62,13 +66,23 @@ export const transferRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
   }),
 
   answer(contract.confirmTransferInConsole, async ({ world, actor, params }) => {
-    const entry = { action: 'confirm_transfer', object_id: params.transfer_id, before: null, after: null }
+    const entry: ActEntry = {
+      action: 'confirm_transfer',
+      object_id: params.transfer_id,
+      before: null,
+      after: null,
+    }
     const end = (here: typeof world) => confirmTransfer(here, actor, params.transfer_id)
     return renderTransfer(await actWithMoney(parts.office, actor, world, end, entry))
   }),
 
   answer(contract.failTransferInConsole, async ({ world, actor, params }) => {
-    const entry = { action: 'fail_transfer', object_id: params.transfer_id, before: null, after: null }
+    const entry: ActEntry = {
+      action: 'fail_transfer',
+      object_id: params.transfer_id,
+      before: null,
+      after: null,
+    }
     const end = (here: typeof world) => failTransfer(here, actor, params.transfer_id)
     return renderTransfer(await actWithMoney(parts.office, actor, world, end, entry))
   }),
@@ -118,6 +132,15 @@ const transfers: Orders<Transfer, OwnQuery> = {
     tx_hash: tx_hash?.toLowerCase(),
   }),
   columns,
+  totals: {
+    group: ['status', 'asset'],
+    sums: ['amount_net'],
+    as: ({ status, asset, amount_net }) => ({
+      status: String(status),
+      asset: String(asset),
+      amount: String(amount_net),
+    }),
+  },
   isLate: isLateTransfer,
   countOpen: countOpenTransfers,
 }

@@ -56,7 +56,7 @@ export async function dismissAct(
     async ({ db }) => {
       const shown = await sensitiveActs(db, actor.partner_id, actor.user_id)
       if (!shown.some((line) => line.seq.toString() === seq)) refuse('object_not_found')
-      const entry = { action: DISMISS_ACTION, object_id: seq, before: null, after: null }
+      const entry = { action: DISMISS_ACTION, object_id: seq, before: null, after: null } as const
       return { result: undefined, entry }
     },
     { object_id: seq },

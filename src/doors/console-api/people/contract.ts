@@ -1,10 +1,12 @@
 import { Type as T } from 'typebox'
 import { operatorRoles, partnerRoles } from '../../../core/actor.ts'
-import { Fields, Id, Page, pageQuery, Text, Timestamp, Units } from '../../../http/schema.ts'
+import { Fields, Id, Page, pageQuery, Text, Timestamp, timeQuery, Units } from '../../../http/schema.ts'
 import { limitNames, tierNames } from '../../../limits/tiers.ts'
 import { type MoneyLimitName, moneyLimitNames } from '../../../money/money-limits/store.ts'
 import { languages } from '../../../parties/team/store.ts'
+import { csvQuery } from '../csv.ts'
 import { type ConsoleEndpoint, consoleEndpoint, FormId } from '../endpoint.ts'
+import { orderQuery, TotalsObject } from '../list-schema.ts'
 
 const Email = T.String({
   minLength: 3,
@@ -214,6 +216,72 @@ export const endMyOtherSessions = consoleEndpoint({
   reply: { status: 200, schema: T.Object({ ended: T.Integer() }) },
 })
 
+/** The lists of the console that have filters. */
+const viewPages = [
+  'payouts',
+  'transfers',
+  'customers',
+  'quotes',
+  'trades',
+  'events',
+  'requests',
+  'webhook',
+  'audit',
+] as const
+
+const ViewName = Text(60, 'Name', { examples: ['Failed this week'] })
+const viewFields = {
+  environment: OrNull(T.Enum(['production', 'sandbox'])),
+  page: T.Enum([...viewPages]),
+  name: ViewName,
+  filters: T.Record(T.String({ pattern: '^[a-z_]{1,40}$' }), T.String({ maxLength: 255 }), {
+    maxProperties: 20,
+    description: 'The query of the page’s address',
+    examples: [{ status: 'failed' }],
+  }),
+}
+const View = T.Object({ id: Id('view'), ...viewFields }, { $id: 'SavedView' })
+const viewParams = T.Object({ view_id: Id('view') })
+
+export const listMyViews = consoleEndpoint({
+  name: 'console.me.views.list',
+  route: 'GET /console/api/me/views',
+  summary: 'The views of lists that one saved, by name',
+  permit: 'self',
+  reply: { status: 200, schema: T.Object({ data: T.Array(View) }) },
+})
+
+export const saveMyView = consoleEndpoint({
+  name: 'console.me.views.save',
+  route: 'POST /console/api/me/views',
+  summary: 'Save the filters of a list under a name; a view of that name is replaced',
+  permit: 'self',
+  body: Fields(viewFields),
+  reply: { status: 201, schema: View },
+  errors: ['not_possible'],
+})
+
+export const changeMyView = consoleEndpoint({
+  name: 'console.me.views.rename',
+  route: 'PATCH /console/api/me/views/{view_id}',
+  summary: 'Give a saved view another name',
+  permit: 'self',
+  params: viewParams,
+  body: Fields({ name: ViewName }),
+  reply: { status: 200, schema: View },
+  errors: ['object_not_found', 'not_possible'],
+})
+
+export const deleteMyView = consoleEndpoint({
+  name: 'console.me.views.delete',
+  route: 'DELETE /console/api/me/views/{view_id}',
+  summary: 'Delete a saved view',
+  permit: 'self',
+  params: viewParams,
+  reply: { status: 204 },
+  errors: ['object_not_found'],
+})
+
 const IntegerOrNull = OrNull(T.Integer())
 const UnitsOrNull = OrNull(Units)
 const limits = Object.fromEntries(limitNames.map((name) => [name, IntegerOrNull])) as Record<
@@ -397,9 +465,9 @@ const Json = OrNull(T.Record(T.String(), T.Unknown()))
 export const listActs = consoleEndpoint({
   name: 'console.acts.list',
   route: 'GET /console/api/audit',
-  summary: 'What people of the partner did, newest first: in both environments, and about people',
+  summary: 'What people of the partner did, by time: in both environments, and about people',
   permit: 'acts.read',
-  query: Fields(pageQuery),
+  query: Fields({ ...pageQuery, ...orderQuery, ...timeQuery }),
   reply: {
     status: 200,
     schema: Page(
@@ -420,6 +488,24 @@ export const listActs = consoleEndpoint({
   },
 })
 
+export const exportActs = consoleEndpoint({
+  name: 'console.acts.csv',
+  route: 'GET /console/api/audit.csv',
+  summary: 'The same as a table for spreadsheets',
+  permit: 'acts.read',
+  query: Fields({ ...orderQuery, ...timeQuery, ...csvQuery }),
+  reply: { status: 200, type: 'text/csv' },
+})
+
+export const totalActs = consoleEndpoint({
+  name: 'console.acts.totals',
+  route: 'GET /console/api/audit/totals',
+  summary: 'How many lines a period has',
+  permit: 'acts.read',
+  query: Fields(timeQuery),
+  reply: { status: 200, schema: TotalsObject },
+})
+
 export const peopleEndpoints: readonly ConsoleEndpoint[] = [
   getSession,
   signInToConsole,
@@ -435,6 +521,10 @@ export const peopleEndpoints: readonly ConsoleEndpoint[] = [
   listMySessions,
   endMySession,
   endMyOtherSessions,
+  listMyViews,
+  saveMyView,
+  changeMyView,
+  deleteMyView,
   getAccountInConsole,
   getTeam,
   changeColleague,
@@ -446,4 +536,6 @@ export const peopleEndpoints: readonly ConsoleEndpoint[] = [
   readLinkInConsole,
   useLinkInConsole,
   listActs,
+  exportActs,
+  totalActs,
 ]

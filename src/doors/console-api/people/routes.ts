@@ -5,20 +5,23 @@ import { endSession } from '../../../parties/team/sessions.ts'
 import { proveAgain, signIn } from '../../../parties/team/sign-in.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
-import { listActsOfPartner } from './acts.ts'
+import { countActsOfPartner, exportActsOfPartner, listActsOfPartner } from './acts.ts'
 import {
+  exportActs,
   getSession,
   listActs,
   proveInConsole,
   readLinkInConsole,
   signInToConsole,
   signOutOfConsole,
+  totalActs,
   useLinkInConsole,
 } from './contract.ts'
 import { meRoutes } from './me.ts'
 import { notedTeam, refuseCredentials, renderSession, renderToken } from './own-session.ts'
 import { openSignIns } from './sign-ins.ts'
 import { teamRoutes } from './team.ts'
+import { viewRoutes } from './views.ts'
 
 export const peopleRoutes = (
   parts: ConsoleParts,
@@ -66,6 +69,9 @@ export const peopleRoutes = (
   }),
 
   ...meRoutes(parts),
+  ...viewRoutes(parts),
   ...teamRoutes(parts),
   answer(listActs, ({ actor, query }) => listActsOfPartner(parts, actor, query)),
+  answer(exportActs, (call) => exportActsOfPartner(parts, call)),
+  answer(totalActs, ({ actor, query }) => countActsOfPartner(parts, actor, query)),
 ]

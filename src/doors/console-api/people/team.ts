@@ -17,6 +17,8 @@ import {
   setRole,
 } from '../../../parties/team/people.ts'
 import { type PasswordLink, selectInvitations, selectTeam, type User } from '../../../parties/team/store.ts'
+import type { LoggedAction } from '../../../records/acts/actions.ts'
+import type { ActEntry } from '../../../records/acts/line.ts'
 import type { World } from '../../../world.ts'
 import { endpoints } from '../../api/endpoints.ts'
 import { actInShared } from '../act.ts'
@@ -89,7 +91,7 @@ const linkRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     await actInShared(parts.office, actor, async ({ db }) => {
       await lockTeamAsOwner(db, actor)
       const link = await withdrawInvitation(db, actor.partner_id, link_id)
-      const entry = { action: 'withdraw_invitation', object_id: link_id, before: link, after: null }
+      const entry: ActEntry = { action: 'withdraw_invitation', object_id: link_id, before: link, after: null }
       return { result: undefined, entry }
     })
     return undefined
@@ -109,10 +111,10 @@ function onColleague(
   { office }: ConsoleParts,
   actor: PersonActor,
   user_id: string,
-  action: string,
+  action: LoggedAction,
   work: (tx: Db, user: User) => Promise<unknown>,
 ): Promise<void> {
-  const treat = async ({ db }: Shared) => {
+  const treat = async ({ db }: Shared): Promise<{ result: undefined; entry: ActEntry }> => {
     await lockTeamAsOwner(db, actor)
     const user = await findColleague(db, actor.partner_id, user_id)
     const after = await work(db, user)
@@ -127,7 +129,7 @@ function shownOnce(
   { actor, form_id, page }: { actor: PersonActor; form_id: string; page: 'invite' | 'reset' },
   make: (here: Shared) => Promise<{
     made: ShownLink
-    entry: { action: string; object_id: string; before: null; after: unknown }
+    entry: ActEntry & { object_id: string }
   }>,
 ) {
   return actInShared(

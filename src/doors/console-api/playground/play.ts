@@ -10,6 +10,7 @@ import { tooMany } from '../../../limits/refusal.ts'
 import { limitsOf } from '../../../limits/tiers.ts'
 import { lookupWindowLimit, windowLimitsOf } from '../../../limits/window-limits.ts'
 import { noteUses } from '../../../parties/keys/store.ts'
+import type { ActEntry } from '../../../records/acts/line.ts'
 import type { World } from '../../../world.ts'
 import { actorOfKey } from '../../api/gate.ts'
 import { type HandlerParts, handlersOf } from '../../api/handlers.ts'
@@ -137,7 +138,7 @@ async function run(
     query: {},
     body,
   }
-  const entry = { action: `play ${endpoint.name}`, object_id: null, before: null, after: about }
+  const entry: ActEntry = { action: `play ${endpoint.name}`, object_id: null, before: null, after: about }
   const told = await actWithMoney(
     office,
     actor,

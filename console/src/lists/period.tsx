@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import { dayText } from '../../format/time.ts'
-import { useLanguage, useText } from '../../text/text.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Field, Input } from '../../ui/field.tsx'
-import { Chip, useFilters } from '../../ui/filters.tsx'
+import { dayText } from '../format/time.ts'
+import { useLanguage, useText } from '../text/text.tsx'
+import { Button } from '../ui/button.tsx'
+import { Field, Input } from '../ui/field.tsx'
+import { Chip, useFilters } from '../ui/filters.tsx'
 
 /** `today`, `7d`, `30d`, or `2026-11-01..2026-11-15` with either end left out: days of the person's own zone. */
 const OF = 'created'
@@ -46,25 +46,27 @@ export function rangeOf(created: string | undefined): { created_after?: string; 
 }
 
 function usePeriodText(created: string | undefined): string | undefined {
-  const { money } = useText()
+  const { lists } = useText()
   const { language } = useLanguage()
   if (created === undefined) return undefined
-  if (created === 'today') return money.period.today
-  if (created === '7d') return money.period.week
-  if (created === '30d') return money.period.month
+  if (created === 'today') return lists.period.today
+  if (created === '7d') return lists.period.week
+  if (created === '30d') return lists.period.month
   const range = readRange(created)
   if (range === undefined) return created
   const day = (text: string) => dayText(midnight(text).toISOString(), { language })
-  if (range.to === '') return money.period.since(day(range.from))
-  if (range.from === '') return money.period.until(day(range.to))
-  return money.period.between(day(range.from), day(range.to))
+  if (range.to === '') return lists.period.since(day(range.from))
+  if (range.from === '') return lists.period.until(day(range.to))
+  return lists.period.between(day(range.from), day(range.to))
 }
 
-export function PeriodChip({ label }: { readonly label: string }) {
+/** A chip that chooses a period of creation times, in the query parameter `created`. */
+export function PeriodChip({ label }: { readonly label?: string }) {
+  const { lists } = useText()
   const { values, set } = useFilters([OF])
   const text = usePeriodText(values[OF])
   return (
-    <Chip label={label} icon="calendar" value={text} onClear={() => set(OF, undefined)}>
+    <Chip label={label ?? lists.period.title} icon="calendar" value={text} onClear={() => set(OF, undefined)}>
       {(close) => (
         <AskPeriod
           onPeriod={(period) => {
@@ -78,10 +80,10 @@ export function PeriodChip({ label }: { readonly label: string }) {
 }
 
 function AskPeriod({ onPeriod }: { readonly onPeriod: (period: string) => void }) {
-  const { money, ui } = useText()
+  const { lists, ui } = useText()
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
-  const words = { today: money.period.today, '7d': money.period.week, '30d': money.period.month }
+  const words = { today: lists.period.today, '7d': lists.period.week, '30d': lists.period.month }
   return (
     <form
       className="pop"
@@ -97,10 +99,10 @@ function AskPeriod({ onPeriod }: { readonly onPeriod: (period: string) => void }
           </Button>
         ))}
       </div>
-      <Field label={money.period.from}>
+      <Field label={lists.period.from}>
         <Input type="date" value={from} onValue={setFrom} max={to || undefined} />
       </Field>
-      <Field label={money.period.to}>
+      <Field label={lists.period.to}>
         <Input type="date" value={to} onValue={setTo} min={from || undefined} />
       </Field>
       <Button kind="primary" type="submit" disabled={from + to === ''}>

@@ -1,0 +1,77 @@
+import { plural } from '../plural.ts'
+
+const n = plural('en')
+
+/** Texts that the lists share: periods, order, totals, saved views, figures per day. */
+export const lists = {
+  period: {
+    title: 'Period',
+    today: 'today',
+    week: 'last 7 days',
+    month: 'last 30 days',
+    from: 'From',
+    to: 'To, this day included',
+    between: (from: string, to: string) => `${from} to ${to}`,
+    since: (from: string) => `since ${from}`,
+    until: (to: string) => `until ${to}`,
+  },
+  order: {
+    newest: 'Newest first. Sort by oldest first',
+    oldest: 'Oldest first. Sort by newest first',
+    now: { newest: 'Newest first', oldest: 'Oldest first' },
+  },
+  totals: {
+    label: 'All that match',
+    payouts: (count: number) => n(count, { one: '# payout', other: '# payouts' }),
+    transfers: (count: number) => n(count, { one: '# transfer', other: '# transfers' }),
+    customers: (count: number) => n(count, { one: '# customer', other: '# customers' }),
+    quotes: (count: number) => n(count, { one: '# quote', other: '# quotes' }),
+    trades: (count: number) => n(count, { one: '# trade', other: '# trades' }),
+    events: (count: number) => n(count, { one: '# event', other: '# events' }),
+    requests: (count: number) => n(count, { one: '# request', other: '# requests' }),
+    deliveries: (count: number) => n(count, { one: '# delivery', other: '# deliveries' }),
+    lines: (count: number) => n(count, { one: '# line', other: '# lines' }),
+    returned: (count: number) => n(count, { one: '# failed, returned', other: '# failed, returned' }),
+    failed: (count: number) => n(count, { one: '# failed', other: '# failed' }),
+    refused: (count: number) => n(count, { one: '# refused', other: '# refused' }),
+    blocked: (count: number) => n(count, { one: '# blocked', other: '# blocked' }),
+    waiting: (count: number) => n(count, { one: '# waiting', other: '# waiting' }),
+    more: (count: string) => `more than ${count}`,
+    among: (count: string) => `among the newest ${count}`,
+    all_returned: 'all returned to the customers',
+  },
+  views: {
+    label: 'Saved views',
+    save: 'Save view',
+    saving: 'Saving…',
+    name: 'Name of the view',
+    hint: 'Saves these filters for you, on this page. A view of this name is replaced.',
+    rename: 'Rename',
+    renaming: 'Renaming…',
+    rename_title: 'Rename this view',
+    delete: 'Delete',
+    delete_title: (name: string) => `Delete the view “${name}”?`,
+    delete_follows: ['Only the saved filters go; the list stays as it is.'],
+    deleting: 'Deleting…',
+    actions: (name: string) => `Actions on the view ${name}`,
+  },
+  days: {
+    calls: 'Requests per day',
+    calls_about: 'The last 14 days, as the log of requests has them',
+    calls_empty: 'No request under this key in the last 14 days.',
+    calls_label: (answered: string, refused: string) =>
+      `Requests per day over the last 14 days: ${answered} answered, ${refused} refused`,
+    answered: 'Answered',
+    refused: 'Refused',
+    deliveries: 'Deliveries per day',
+    deliveries_about: 'The last 14 days, by the day of the event’s delivery',
+    deliveries_empty: 'Nothing was sent here in the last 14 days.',
+    deliveries_label: (delivered: string, missing: string) =>
+      `Deliveries per day over the last 14 days: ${delivered} delivered, ${missing} failed or waiting`,
+    delivered: 'Delivered',
+    missing: 'Failed or waiting',
+    median: 'Median time',
+    median_today: (time: string) => `Median time on the last day with a response: ${time}`,
+    cut: (count: string) => `A day counts up to ${count}; a bar of that height may stand for more.`,
+  },
+}

@@ -1,0 +1,77 @@
+import type { Texts } from '../en/en.ts'
+import { plural } from '../plural.ts'
+
+const n = plural('pt-BR')
+
+export const lists: Texts['lists'] = {
+  period: {
+    title: 'Período',
+    today: 'hoje',
+    week: 'últimos 7 dias',
+    month: 'últimos 30 dias',
+    from: 'De',
+    to: 'Até, inclusive este dia',
+    between: (from, to) => `${from} a ${to}`,
+    since: (from) => `desde ${from}`,
+    until: (to) => `até ${to}`,
+  },
+  order: {
+    newest: 'Mais recentes primeiro. Ordenar pelos mais antigos',
+    oldest: 'Mais antigos primeiro. Ordenar pelos mais recentes',
+    now: { newest: 'Mais recentes primeiro', oldest: 'Mais antigos primeiro' },
+  },
+  totals: {
+    label: 'Tudo o que corresponde',
+    payouts: (count) => n(count, { one: '# pagamento', other: '# pagamentos' }),
+    transfers: (count) => n(count, { one: '# transferência', other: '# transferências' }),
+    customers: (count) => n(count, { one: '# cliente', other: '# clientes' }),
+    quotes: (count) => n(count, { one: '# cotação', other: '# cotações' }),
+    trades: (count) => n(count, { one: '# conversão', other: '# conversões' }),
+    events: (count) => n(count, { one: '# evento', other: '# eventos' }),
+    requests: (count) => n(count, { one: '# chamada', other: '# chamadas' }),
+    deliveries: (count) => n(count, { one: '# entrega', other: '# entregas' }),
+    lines: (count) => n(count, { one: '# linha', other: '# linhas' }),
+    returned: (count) => n(count, { one: '# com falha, estornado', other: '# com falha, estornados' }),
+    failed: (count) => n(count, { one: '# com falha', other: '# com falha' }),
+    refused: (count) => n(count, { one: '# recusada', other: '# recusadas' }),
+    blocked: (count) => n(count, { one: '# bloqueado', other: '# bloqueados' }),
+    waiting: (count) => n(count, { one: '# aguardando', other: '# aguardando' }),
+    more: (count) => `mais de ${count}`,
+    among: (count) => `entre os ${count} mais recentes`,
+    all_returned: 'todos estornados aos clientes',
+  },
+  views: {
+    label: 'Visões salvas',
+    save: 'Salvar visão',
+    saving: 'Salvando…',
+    name: 'Nome da visão',
+    hint: 'Salva estes filtros para você, nesta página. Uma visão com este nome é substituída.',
+    rename: 'Renomear',
+    renaming: 'Renomeando…',
+    rename_title: 'Renomear esta visão',
+    delete: 'Excluir',
+    delete_title: (name) => `Excluir a visão “${name}”?`,
+    delete_follows: ['Só os filtros salvos são excluídos; a lista fica como está.'],
+    deleting: 'Excluindo…',
+    actions: (name) => `Ações da visão ${name}`,
+  },
+  days: {
+    calls: 'Chamadas por dia',
+    calls_about: 'Os últimos 14 dias, conforme o registro de chamadas',
+    calls_empty: 'Nenhuma chamada com esta chave nos últimos 14 dias.',
+    calls_label: (answered, refused) =>
+      `Chamadas por dia nos últimos 14 dias: ${answered} respondidas, ${refused} recusadas`,
+    answered: 'Respondidas',
+    refused: 'Recusadas',
+    deliveries: 'Entregas por dia',
+    deliveries_about: 'Os últimos 14 dias, pelo dia da entrega do evento',
+    deliveries_empty: 'Nada foi enviado para cá nos últimos 14 dias.',
+    deliveries_label: (delivered, missing) =>
+      `Entregas por dia nos últimos 14 dias: ${delivered} entregues, ${missing} com falha ou aguardando`,
+    delivered: 'Entregues',
+    missing: 'Com falha ou aguardando',
+    median: 'Tempo mediano',
+    median_today: (time) => `Tempo mediano no último dia com resposta: ${time}`,
+    cut: (count) => `Cada dia conta até ${count}; uma barra dessa altura pode representar mais.`,
+  },
+}
