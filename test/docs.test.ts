@@ -164,6 +164,7 @@ test('every setting that is named is in .env.example', () => {
   // Read by single commands or by tests, or set by the reader for the examples; assets in the options of a command.
   const others = new Set([
     ...['OPERATOR_PASSWORD', 'TRILHO_KEY', 'TRILHO_URL', 'TRILHO_PROFILE', 'CRASH_AT', 'CUSTOMER', 'FIELD'],
+    'NAME',
     ...['OPERATOR_CODE', 'XDG_CONFIG_HOME', 'NO_COLOR'],
     ...['USDT', 'BTC'],
     // Of Node itself.
