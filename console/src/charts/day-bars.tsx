@@ -41,7 +41,7 @@ export function DayBars({ title, about, empty, label, names, days, counted_most 
       {nothing ? (
         <p className="quiet">{empty}</p>
       ) : (
-        <>
+        <div className="day-bars">
           <Bars
             label={label(
               sum(({ good }) => good),
@@ -71,7 +71,7 @@ export function DayBars({ title, about, empty, label, names, days, counted_most 
           {days.some(({ complete }) => !complete) && (
             <p className="quiet small">{lists.days.cut(countText(counted_most, language))}</p>
           )}
-        </>
+        </div>
       )}
     </Section>
   )

@@ -1,7 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import type { Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
-import { DayBars } from '../../charts/day-bars.tsx'
+import { LaterDayBars } from '../../charts/later-day-bars.tsx'
 import { useEnvironment } from '../../environment.ts'
 import { countText } from '../../format/amount.ts'
 import { useSession } from '../../session.tsx'
@@ -117,7 +117,7 @@ function CallsPerDay({ key_id }: { readonly key_id: string }) {
   if (calls.data === undefined) return null
   const { days, counted_most } = calls.data
   return (
-    <DayBars
+    <LaterDayBars
       title={lists.days.calls}
       about={lists.days.calls_about}
       empty={lists.days.calls_empty}

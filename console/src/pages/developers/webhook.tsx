@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { CallInput } from '../../api/client.ts'
 import { useAct, useCall } from '../../api/queries.ts'
-import { DayBars } from '../../charts/day-bars.tsx'
+import { LaterDayBars } from '../../charts/later-day-bars.tsx'
 import { useEnvironment } from '../../environment.ts'
 import { countText } from '../../format/amount.ts'
 import { ListBar } from '../../lists/list-bar.tsx'
@@ -279,7 +279,7 @@ function Health({ endpoint_id }: { readonly endpoint_id: string }) {
   if (health.data === undefined) return null
   const { days, counted_most } = health.data
   return (
-    <DayBars
+    <LaterDayBars
       title={lists.days.deliveries}
       about={lists.days.deliveries_about}
       empty={lists.days.deliveries_empty}
