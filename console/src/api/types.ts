@@ -238,43 +238,43 @@ export type Calls = {
     body: undefined
     reply: ListTotals
   }
-  'console.notifications.list': {
+  'console.me.notifications.list': {
     params: undefined
     query: undefined
     body: undefined
     reply: { readonly data: readonly ({ readonly id: string; readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly place: "" | "production" | "sandbox"; readonly topic: string; readonly count: number; readonly samples: readonly ({ readonly id: string; readonly note?: string | undefined })[]; readonly last_at: string; readonly read: boolean; readonly path: string })[]; readonly unread: number }
   }
-  'console.notifications.count': {
+  'console.me.notifications.count': {
     params: undefined
     query: undefined
     body: undefined
     reply: { readonly unread: number }
   }
-  'console.notifications.read': {
+  'console.me.notifications.read': {
     params: undefined
     query: undefined
     body: { readonly seen: readonly ({ readonly id: string; readonly count: number })[] }
     reply: { readonly unread: number }
   }
-  'console.notifications.settings': {
+  'console.me.notifications.settings': {
     params: undefined
     query: undefined
     body: undefined
     reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
   }
-  'console.notifications.change': {
+  'console.me.notifications.change': {
     params: undefined
     query: undefined
     body: { readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean }
     reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
   }
-  'console.notifications.ask': {
+  'console.me.notifications.ask': {
     params: undefined
     query: undefined
     body: undefined
     reply: { readonly email: string; readonly works: boolean; readonly state: "confirmed" | "unconfirmed" | "asked" | "not_mailable"; readonly kinds: readonly ({ readonly kind: "sign_in" | "key_created" | "key_expiring" | "webhook_disabled" | "webhook_failing" | "limit_near" | "exception_opened" | "proposal_waiting"; readonly mail: boolean })[] }
   }
-  'console.notifications.confirm': {
+  'console.me.notifications.confirm': {
     params: undefined
     query: undefined
     body: { readonly token: string }
@@ -1088,13 +1088,13 @@ export const routes = {
   'console.acts.list': 'GET /console/api/audit',
   'console.acts.csv': 'GET /console/api/audit.csv',
   'console.acts.totals': 'GET /console/api/audit/totals',
-  'console.notifications.list': 'GET /console/api/me/notifications',
-  'console.notifications.count': 'GET /console/api/me/notifications/unread',
-  'console.notifications.read': 'POST /console/api/me/notifications/read',
-  'console.notifications.settings': 'GET /console/api/me/notification-settings',
-  'console.notifications.change': 'PATCH /console/api/me/notification-settings',
-  'console.notifications.ask': 'POST /console/api/me/mail',
-  'console.notifications.confirm': 'POST /console/api/me/mail/confirm',
+  'console.me.notifications.list': 'GET /console/api/me/notifications',
+  'console.me.notifications.count': 'GET /console/api/me/notifications/unread',
+  'console.me.notifications.read': 'POST /console/api/me/notifications/read',
+  'console.me.notifications.settings': 'GET /console/api/me/notification-settings',
+  'console.me.notifications.change': 'PATCH /console/api/me/notification-settings',
+  'console.me.notifications.ask': 'POST /console/api/me/mail',
+  'console.me.notifications.confirm': 'POST /console/api/me/mail/confirm',
   'console.overview.get': 'GET /console/api/{environment}/overview',
   'console.overview.dismiss': 'POST /console/api/overview/acts/{seq}/dismiss',
   'console.payouts.list': 'GET /console/api/{environment}/payouts',

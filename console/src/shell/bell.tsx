@@ -8,7 +8,7 @@ const EVERY_MS = 60_000
 /** The way to the notifications, with the number of unread ones. */
 export function Bell() {
   const { notifications } = useText()
-  const { data } = useCall('console.notifications.count', {}, { every: EVERY_MS })
+  const { data } = useCall('console.me.notifications.count', {}, { every: EVERY_MS })
   const unread = data?.unread ?? 0
   const name = notifications.bell(unread)
   return (

@@ -9,16 +9,16 @@ import { Notice } from '../../ui/notice.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Rich } from '../../ui/rich.tsx'
 
-type Settings = Reply<'console.notifications.settings'>
+type Settings = Reply<'console.me.notifications.settings'>
 
-const STALE = ['console.notifications.settings']
+const STALE = ['console.me.notifications.settings']
 
 /** Which notifications go out by e-mail, and whether the address is confirmed. */
 export function MailSettings() {
   const { notifications } = useText()
   const { mail } = notifications
-  const settings = useCall('console.notifications.settings', {})
-  const change = useAct('console.notifications.change', { stale: STALE })
+  const settings = useCall('console.me.notifications.settings', {})
+  const change = useAct('console.me.notifications.change', { stale: STALE })
   // The box shows the choice at once, until the answer has come.
   const chosen = change.isPending ? change.variables?.body : undefined
   return (
@@ -55,7 +55,7 @@ function Address({ settings: { email, state, works } }: { readonly settings: Set
   const { notifications } = useText()
   const { mail } = notifications
   const { confirm: token } = useSearch({ strict: false }) as { confirm?: string }
-  const ask = useAct('console.notifications.ask', { stale: STALE })
+  const ask = useAct('console.me.notifications.ask', { stale: STALE })
   if (token !== undefined && state !== 'confirmed') return <Confirm token={token} email={email} />
   if (state === 'not_mailable')
     return (
@@ -91,7 +91,7 @@ function Confirm({ token, email }: { readonly token: string; readonly email: str
   const { notifications } = useText()
   const { mail } = notifications
   const navigate = useNavigate()
-  const confirm = useAct('console.notifications.confirm', {
+  const confirm = useAct('console.me.notifications.confirm', {
     stale: STALE,
     onSuccess: () => void navigate({ to: '/me', search: {}, replace: true }),
   })

@@ -8,14 +8,14 @@ import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Glyph } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 
-type Notification = Reply<'console.notifications.list'>['data'][number]
+type Notification = Reply<'console.me.notifications.list'>['data'][number]
 
 const EVERY_MS = 60_000
 
 /** What the person was told, newest first. Opening the page marks the shown notifications as read. */
 export function NotificationsPage() {
   const { notifications } = useText()
-  const list = useCall('console.notifications.list', {}, { every: EVERY_MS })
+  const list = useCall('console.me.notifications.list', {}, { every: EVERY_MS })
   useReading(list.data?.data)
   return (
     <>
@@ -44,7 +44,7 @@ export function NotificationsPage() {
 
 /** The list itself is not read again, so that what is new stays marked while the page is open. */
 function useReading(shown: readonly Notification[] | undefined): void {
-  const { mutate } = useAct('console.notifications.read', { stale: ['console.notifications.count'] })
+  const { mutate } = useAct('console.me.notifications.read', { stale: ['console.me.notifications.count'] })
   const told = useRef(new Set<string>())
   useEffect(() => {
     const seen = (shown ?? [])

@@ -21,7 +21,7 @@ const NotificationObject = T.Object({
 })
 
 export const listNotifications = consoleEndpoint({
-  name: 'console.notifications.list',
+  name: 'console.me.notifications.list',
   route: 'GET /console/api/me/notifications',
   summary: 'What one was told lately, newest first',
   permit: 'self',
@@ -32,7 +32,7 @@ export const listNotifications = consoleEndpoint({
 })
 
 export const countNotifications = consoleEndpoint({
-  name: 'console.notifications.count',
+  name: 'console.me.notifications.count',
   route: 'GET /console/api/me/notifications/unread',
   summary: 'How many notifications are unread, up to a hundred',
   permit: 'self',
@@ -40,7 +40,7 @@ export const countNotifications = consoleEndpoint({
 })
 
 export const readNotifications = consoleEndpoint({
-  name: 'console.notifications.read',
+  name: 'console.me.notifications.read',
   route: 'POST /console/api/me/notifications/read',
   summary: 'Mark notifications as read; one that has grown since stays unread',
   permit: 'self',
@@ -60,7 +60,7 @@ const MailSettings = T.Object({
 })
 
 export const getMailSettings = consoleEndpoint({
-  name: 'console.notifications.settings',
+  name: 'console.me.notifications.settings',
   route: 'GET /console/api/me/notification-settings',
   summary: 'Which kinds of notification one gets by mail',
   permit: 'self',
@@ -68,7 +68,7 @@ export const getMailSettings = consoleEndpoint({
 })
 
 export const changeMailSetting = consoleEndpoint({
-  name: 'console.notifications.change',
+  name: 'console.me.notifications.change',
   route: 'PATCH /console/api/me/notification-settings',
   summary: 'Get a kind of notification by mail, or not; what happened before is still mailed',
   permit: 'self',
@@ -77,7 +77,7 @@ export const changeMailSetting = consoleEndpoint({
 })
 
 export const askForConfirmation = consoleEndpoint({
-  name: 'console.notifications.ask',
+  name: 'console.me.notifications.ask',
   route: 'POST /console/api/me/mail',
   summary: 'Have a mail sent that confirms one’s address',
   permit: 'self',
@@ -86,7 +86,7 @@ export const askForConfirmation = consoleEndpoint({
 })
 
 export const confirmAddress = consoleEndpoint({
-  name: 'console.notifications.confirm',
+  name: 'console.me.notifications.confirm',
   route: 'POST /console/api/me/mail/confirm',
   summary: 'Confirm one’s address with the link of that mail',
   permit: 'self',
