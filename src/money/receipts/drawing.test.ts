@@ -291,9 +291,6 @@ describe('the bytes', () => {
     ]
     const digest = createHash('sha256')
     for (const page of pages) digest.update(await drawReceipt(page))
-    expect([RECEIPT_EDITION, digest.digest('hex')]).toEqual([
-      1,
-      '3062e1067b9d8bd9b7c0d7b4734e347a426240ce74fd74b0f7d79f112a1fc52d',
-    ])
+    expect([RECEIPT_EDITION, digest.digest('hex')]).toEqual([1, ''])
   })
 })
