@@ -146,6 +146,7 @@ test.each([
       const { text, links } = await printed(page)
       expect(text).toContain(banner)
       expect(text).toContain(page.sandbox!.watermark)
+      expect(text).not.toMatch(/Pago por Pix|Paid over Pix|Enviada pela rede|Sent over/)
       expect(links).toEqual([])
     }
   },
@@ -291,6 +292,9 @@ describe('the bytes', () => {
     ]
     const digest = createHash('sha256')
     for (const page of pages) digest.update(await drawReceipt(page))
-    expect([RECEIPT_EDITION, digest.digest('hex')]).toEqual([1, ''])
+    expect([RECEIPT_EDITION, digest.digest('hex')]).toEqual([
+      1,
+      '17ab90883301d83f5438162fd52a5110f8dc042dcbde17dc3da3f5253972d2e7',
+    ])
   })
 })
