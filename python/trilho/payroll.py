@@ -1,12 +1,12 @@
 """Waiting for the end of a payment, and paying many."""
 
 import random
+import re
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, List, Literal, Optional, Set, TypedDict, Union, overload
-from urllib.parse import quote
 
 from . import types as t
 from ._client import Trilho
@@ -201,13 +201,17 @@ class _Order(TypedDict):
 
 
 def _orders_of(lines: List[Line], run: str) -> List[_Order]:
-    """Both parts of a key are encoded, so that no two pairs of ids give the same key. The SDK makes the same keys."""
+    """The key of a line is `run:id`, as in the SDK. A run has no colon, so no two lines share a key."""
+    _check_key_part("run", run)
+    if ":" in run:
+        raise ValueError(f"`run` has no colon, unlike '{run}'.")
     known: Set[str] = set()
     orders: List[_Order] = []
     for line in lines:
         fields: Dict[str, Any] = dict(line)
         line_id = fields.pop("id", None)
-        key = f"{_key_part(run)}/{_key_part(line_id)}"
+        _check_key_part("id", line_id)
+        key = f"{run}:{line_id}"
         if len(key) > LONGEST_KEY:
             raise ValueError(f"The run and the id of line '{line_id}' are too long together for an idempotency key.")
         if line_id in known:
@@ -225,10 +229,9 @@ def _orders_of(lines: List[Line], run: str) -> List[_Order]:
     return orders
 
 
-def _key_part(text: object) -> str:
-    if not isinstance(text, str) or text == "":
-        raise TypeError("`run` and the `id` of each line are texts of your own, and not empty.")
-    return quote(text, safe="!'()*")  # as encodeURIComponent does
+def _check_key_part(name: str, text: object) -> None:
+    if not isinstance(text, str) or not re.fullmatch(r"[\x20-\x7e]+", text):
+        raise TypeError(f"`{name}` is a text of your own of printable ASCII characters, unlike {text!r}.")
 
 
 class LineChanged(TrilhoError):

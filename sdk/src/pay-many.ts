@@ -235,9 +235,13 @@ async function findPaid(
 const isTemporary = ({ connected }: Run, error: Error): error is ApiError | ConnectionError =>
   passes(error) && (connected || (error as Partial<ApiError>).code !== 'unexpected_response')
 
-/** Whether no line can succeed any more: the API key was refused, or the address is not Trilho's. */
+/**
+ * Whether no line can succeed any more: the API key was refused, or the address is not Trilho's. A blocked customer (403 too)
+ * concerns its own lines only.
+ */
 const isHopeless = (error: Error): boolean =>
   error instanceof ApiError &&
+  error.code !== 'customer_blocked' &&
   (error.status === 401 || error.status === 403 || error.code === 'unexpected_response')
 
 /** A stored refusal settles what earlier attempts left in doubt; anything else leaves it. */

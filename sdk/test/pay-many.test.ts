@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { asAdmin } from '../../test/support/database.ts'
 import { moveIntoThePast } from '../../test/support/past.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { eventually } from '../../test/support/wait.ts'
@@ -137,6 +138,20 @@ describe('payMany', () => {
     expect(changed).toMatchObject({ status: 'refused' })
     expect(changed!.error!.message).toMatch(/^po_\w+ was made under the same run and line/)
     expect(await paidUnder(run)).toHaveLength(1)
+  })
+
+  test('a blocked customer has its own lines refused, and does not end the run', async () => {
+    const blocked = await trilho.customers.create({ name: 'Bia Lima', document: someCpf() })
+    // Set back at the end, because the audit would name a status that no event tells of.
+    const set = (status: string) =>
+      asAdmin(service.database.url, [
+        `UPDATE sandbox.customers SET status = '${status}' WHERE id = '${blocked.id}'`,
+      ])
+    await set('blocked')
+    const lines = [{ ...line('blocked'), customer_id: blocked.id }, ...linesOf(6)]
+    const results = await payMany(trilho, lines, { run: newRun(), concurrency: 1 })
+    await set('active')
+    expect(statusesOf(results)).toEqual(['refused', ...Array(6).fill('completed')])
   })
 
   test('a run that is left sends no further line, and is resumed under its name', async () => {

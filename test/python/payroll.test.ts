@@ -78,7 +78,7 @@ async function payoutsOf(run: string): Promise<Payout[]> {
     found.push(...page.data)
     cursor = page.has_more ? page.next_cursor : ''
   } while (cursor)
-  return found.filter(({ idempotency_key }) => idempotency_key.startsWith(`${run}/`))
+  return found.filter(({ idempotency_key }) => idempotency_key.startsWith(`${run}:`))
 }
 
 test.skipIf(pythonIsMissing)(
