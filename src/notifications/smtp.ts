@@ -150,7 +150,9 @@ function cleaned(text: string, { user, password }: SmtpServer): string {
   )
   const hidden = secrets.reduce((said, secret) => said.replaceAll(secret, '…'), text)
   return hidden
-    .replaceAll(/[^\s<>@]{1,64}@[^\s<>@]{1,255}/g, '…')
+    .split(/([\s<>])/)
+    .map((word) => (word.includes('@') ? '…' : word))
+    .join('')
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .slice(0, SAID_MAX)
 }

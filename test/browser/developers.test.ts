@@ -214,7 +214,7 @@ describe('journey 4', () => {
       await axe()
 
       status = 200
-      await button(page, 'Deliver now').click()
+      await button(page, 'Retry now').click()
       await page.getByRole('table').getByText('Delivered').waitFor()
       await page.getByText('Attempt 2').waitFor()
       await page.locator('.head').getByText('Working').waitFor()
@@ -226,7 +226,7 @@ describe('journey 4', () => {
       await page.getByRole('link', { name: 'customer.created' }).last().click()
       await page.getByRole('heading', { name: 'customer.created' }).waitFor()
       await settled()
-      await button(page, 'Redeliver').click()
+      await page.getByRole('button', { name: 'Redeliver', exact: true }).click()
       await until(() => receiver.received.length === 4, 10_000)
     })
   })
@@ -318,7 +318,7 @@ describe('the dialogs', () => {
       await settled()
       await button(page, /^(Redeliver…|Reenviar…)$/).click()
       await look('webhook-redeliver')
-      await button(page, /^(Rotate secret|Girar segredo)$/).click()
+      await button(page, /^(Rotate secret|Rotacionar segredo)$/).click()
       await look('webhook-rotate')
       await button(page.locator('.head'), /^(More|Mais)$/).click()
       await page.getByRole('menuitem', { name: /^(Delete|Excluir)$/ }).click()

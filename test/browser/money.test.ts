@@ -120,7 +120,7 @@ test('in Portuguese, on a phone, by keyboard: the statement and its table', asyn
 
       await pressUntil(page, 'Shift+Tab', 'Extrato em CSV')
       const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
-      expect(download.suggestedFilename()).toMatch(/^statement-sandbox-[0-9-]+\.csv$/)
+      expect(download.suggestedFilename()).toMatch(/^statement-cus_\w+-sandbox-[0-9-]+\.csv$/)
       const text = readFileSync(await download.path(), 'utf8')
       const lines = text.trim().split('\r\n')
       expect(lines).toHaveLength(amounts.length + 1)

@@ -133,7 +133,7 @@ test('the period is in the address, and bars are also a table', () =>
     expect(await rows.last().textContent()).toMatch(/R\$/)
     await axe()
     await page.getByRole('button', { name: 'Trades' }).click()
-    await page.getByText('2 conversions').waitFor()
+    await page.getByText('2 trades').waitFor()
     await visit('/sandbox?period=24h')
     await page.getByText('Each hour').waitFor()
   }))

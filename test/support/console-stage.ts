@@ -10,7 +10,7 @@ import { openDesk } from './operators.ts'
 import { openReceiver, type Receiver } from './receiver.ts'
 import type { TestService } from './service.ts'
 import { stuckPayout } from './stuck.ts'
-import { until } from './wait.ts'
+import { eventually, until } from './wait.ts'
 
 /**
  * A partner as the pages of the console are looked at with: people, customers, money in and out, conversions, webhooks of which
@@ -198,10 +198,9 @@ async function setOffice(service: TestService, partner_id: string) {
   const evidence = 'The bank has no such payment: e-mail of 15 Nov, ticket 88-1204.'
   const desk = openDesk(() => service.office)
   const resolution = { name: 'resolve_payout', details: { payout_id, outcome: 'failed', evidence } } as const
-  const { id: proposal } = await desk.propose(
-    service.worlds.production,
-    resolution,
-    'rafael@operator.example',
+  // Refused while a worker may be sending the payout.
+  const { id: proposal } = await eventually(() =>
+    desk.propose(service.worlds.production, resolution, 'rafael@operator.example'),
   )
   return { payout, proposal }
 }

@@ -62,7 +62,7 @@ const IN_TITLE = 0.5
 const NAMED = 2
 const NAMED_SO_FAR = 1.3
 /** The weight at which a further mention of a word no longer counts much. */
-const SATURATION = 3
+const SATURATION = 10
 
 /** Lower case without accents. */
 export const foldText = (text: string): string =>

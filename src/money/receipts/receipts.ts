@@ -92,7 +92,7 @@ function pageOf(
   language: ReceiptLanguage,
 ) {
   const words = receiptWords[language]
-  const { title, status, note } = words[kind]
+  const { title, status, note, masked } = words[kind]
   const ended_at = order.completed_at!
   return {
     language,
@@ -100,7 +100,8 @@ function pageOf(
     partner: words.partner(partner),
     status,
     ended: receiptTime(ended_at, language),
-    notes: [note, words.time_note],
+    // In the sandbox nothing was paid or sent.
+    notes: [...(is_sandbox ? [] : [note]), masked, words.time_note],
     substitute_note: words.substitute,
     ...(is_sandbox ? { sandbox: words.sandbox } : {}),
     dated: ended_at.toISOString(),

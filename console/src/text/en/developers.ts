@@ -219,9 +219,9 @@ const webhooks = {
   deliveries_none: 'No delivery matches this filter',
   choose: 'Choose a delivery to see its attempts.',
   back_to_list: 'All deliveries',
-  try_now: 'Deliver now',
+  try_now: 'Retry now',
   send_again: 'Redeliver',
-  trying: 'Delivering…',
+  trying: 'Retrying…',
   attempt: (number: number) => `Attempt ${number}`,
   answered: (status: number) => `response ${status}`,
   under_way: 'On its way now',
@@ -303,20 +303,20 @@ const webhooks = {
   only_failed: 'Only failed deliveries',
   redelivered_failed: (count: number) =>
     n(count, {
-      one: '# failed delivery begins again.',
-      other: '# failed deliveries begin again.',
+      one: '# failed delivery is being redelivered.',
+      other: '# failed deliveries are being redelivered.',
     }),
   retry: 'Retry all waiting',
   retry_title: (count: number) =>
     n(count, { one: 'Retry # waiting delivery now?', other: 'Retry # waiting deliveries now?' }),
   retry_follows: [
-    'Each is tried now instead of at its next time, and uses up no attempt of its schedule.',
+    'Each delivery is attempted now instead of later. This uses up no attempt of its schedule.',
     'Up to 10,000 at once; deliveries under way are left alone.',
   ],
   retry_verb: 'Retry now',
   retrying: 'Retrying…',
   retried: (count: number) =>
-    n(count, { one: '# delivery is tried now.', other: '# deliveries are tried now.' }),
+    n(count, { one: '# delivery is being retried.', other: '# deliveries are being retried.' }),
   retried_more: 'More are waiting: retry again in a minute.',
   test_sent: 'A test event is on its way.',
   test_told: {

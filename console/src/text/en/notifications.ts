@@ -42,8 +42,8 @@ export const notifications = {
       n(count, { one: 'An exception was opened.', other: '# exceptions were opened.' }),
     proposal_waiting: (count) =>
       n(count, {
-        one: 'A proposal waits for a second person.',
-        other: '# proposals wait for a second person.',
+        one: 'A proposal is waiting for a second person.',
+        other: '# proposals are waiting for a second person.',
       }),
   } as Record<string, Count>,
   money_limit: ((count) =>
@@ -89,7 +89,7 @@ export const notifications = {
         '80 % of a key’s requests of the day, or of a money limit of a customer.',
       ],
       exception_opened: ['Exception opened', 'In production.'],
-      proposal_waiting: ['Proposal waits for a second person', 'Except your own.'],
+      proposal_waiting: ['Proposal waiting for a second person', 'Except your own.'],
     } as Record<string, readonly [label: string, hint: string]>,
   },
 }

@@ -246,7 +246,7 @@ export const operator = {
     waits: 'Waiting for a second person',
     empty: 'No open payments.',
     empty_about: 'Payments without an outcome after a minute appear here.',
-    none_late: 'No payment waits for a person.',
+    none_late: 'No payment is waiting for a person.',
     under_way: (count: number, rails: string) =>
       n(count, {
         one: `# payment is on its way (${rails}), and its rail still answers in time. It appears here if it has no outcome after a minute.`,
@@ -332,12 +332,12 @@ export const operator = {
     refuse_title: 'Reject this proposal?',
     refuse_verb: 'Reject',
     refuse_words: (sentence: string, by: string) =>
-      `You refuse: ${sentence} ${by} proposed it. Nothing moves, and the proposal is closed.`,
-    refused_words: (sentence: string) => `Refused, nothing moved: ${sentence}`,
+      `You reject: ${sentence} ${by} proposed it. Nothing moves, and the proposal is closed.`,
+    refused_words: (sentence: string) => `Rejected, nothing moved: ${sentence}`,
     why: 'Reason',
     withdraw: 'Withdraw…',
     withdrawing: 'Withdrawing…',
-    withdraw_title: 'Take your proposal back?',
+    withdraw_title: 'Withdraw your proposal?',
     withdraw_verb: 'Withdraw',
     withdraw_words: (sentence: string) =>
       `You take back: ${sentence} Nothing moves, and the proposal is closed.`,

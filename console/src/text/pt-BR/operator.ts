@@ -58,7 +58,8 @@ export const operator: typeof En = {
     partners: (count) => n(count, { one: '# parceiro', other: '# parceiros' }),
   },
   view: {
-    strip: 'como o parceiro vê, somente leitura. Abrir dados pessoais gera uma linha na trilha de auditoria.',
+    strip:
+      'como o parceiro vê, somente leitura. Abrir dados pessoais gera uma linha no registro de auditoria.',
     act_on_customer: 'Limites e lançamentos',
     as_partner: 'Como o parceiro vê',
     not_found: {
@@ -223,7 +224,7 @@ export const operator: typeof En = {
     waits: 'Aguardando uma segunda pessoa',
     empty: 'Nenhum pagamento em aberto.',
     empty_about: 'Pagamentos sem resultado depois de um minuto aparecem aqui.',
-    none_late: 'Nenhum pagamento espera por uma pessoa.',
+    none_late: 'Nenhum pagamento aguarda uma pessoa.',
     under_way: (count, rails) =>
       n(count, {
         one: `# pagamento está a caminho (${rails}), e o trilho ainda responde no prazo. Ele aparece aqui se ficar sem resultado depois de um minuto.`,
@@ -366,7 +367,7 @@ export const operator: typeof En = {
       approved: 'Aprovada',
       done: 'Concluída',
       rejected: 'Recusada',
-      withdrawn: 'Cancelada',
+      withdrawn: 'Retirada',
       expired: 'Expirada',
       superseded: 'Substituída',
     },
@@ -468,7 +469,7 @@ export const operator: typeof En = {
     note: 'Anotar um extrato…',
     note_title: 'O que diz o extrato?',
     note_verb: 'Anotar',
-    note_why: 'Não move dinheiro. Seu nome fica com ele na trilha de auditoria.',
+    note_why: 'Não move dinheiro. Seu nome fica com ele no registro de auditoria.',
     noted: 'O extrato foi anotado.',
     as_of: 'Nesse momento',
     source: 'Qual extrato',

@@ -149,8 +149,8 @@ export const ui: typeof En = {
     reversed_before: 'Este depósito já foi estornado.',
     not_in_the_log:
       'Esta proposta não confere com o registro de auditoria: foi criada ou alterada por fora do serviço.',
-    withdraw_instead: 'A proposta é sua: em vez de recusá-la, cancele-a.',
-    proposal_of_another: 'Só quem fez uma proposta pode cancelá-la; outro operador a recusa.',
+    withdraw_instead: 'A proposta é sua: em vez de recusá-la, retire-a.',
+    proposal_of_another: 'Só quem fez uma proposta pode retirá-la; outro operador a recusa.',
     two_operators_needed: 'Em produção um operador propõe e outro aprova, e ainda não há dois.',
     proposer_lost_role:
       'Quem fez esta proposta não é mais um operador que possa decidir isto. Proponha de novo.',
