@@ -32,7 +32,7 @@ export function MailSettings() {
           <>
             <Address settings={settings.data} />
             {change.isError && <Failure error={change.error} />}
-            <FieldGroup label={mail.title}>
+            <FieldGroup label={mail.choose}>
               {settings.data.kinds.map(({ kind, mail: on }) => (
                 <Checkbox
                   key={kind}

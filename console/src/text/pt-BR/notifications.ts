@@ -68,6 +68,7 @@ export const notifications: Texts['notifications'] = {
     title: 'Notificações por e-mail',
     about:
       'Todas ficam no console. Por e-mail chegam as que você escolher aqui, no máximo um e-mail a cada poucos minutos.',
+    choose: 'Enviar um e-mail sobre',
     none: 'O e-mail não está configurado neste serviço: as notificações aparecem só no console. Sua escolha vale assim que estiver.',
     confirmed: (email) => `Elas vão para **${email}**.`,
     unconfirmed: (email) =>
