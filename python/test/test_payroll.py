@@ -5,7 +5,13 @@ import trilho.payroll
 from support import CUT, Case, own
 from trilho import LineChanged, LineResult, pay_many
 
-PAYOUT = {"id": "po_1", "customer_id": "cus_1", "amount": "1050", "status": "completed"}
+PAYOUT = {
+    "id": "po_1",
+    "customer_id": "cus_1",
+    "amount": "1050",
+    "status": "completed",
+    "counterparty": {"pix_key": "52998224725"},
+}
 
 
 def found(*payouts: Any) -> Any:
@@ -39,6 +45,7 @@ class Payroll(Case):
             ("r" * 250, [line("12345")], "too long together"),
             ("r", [line(), line("b", amount=10.5)], "amount of line 'b' is 10.5"),
             ("r", [line(), line("b", amount=True)], "amount of line 'b' is True"),
+            ("r", [line(), line("b", note="x")], "unknown field: note"),
             ("r", [line(), line("b", amount=0)], "amount of line 'b' is 0"),
             ("r", [line(), line("b", customer_id="")], "has no customer_id"),
             ("r", [line(), line("b", idempotency_key="own")], "made of `run` and `id`"),
@@ -64,9 +71,10 @@ class Payroll(Case):
         stage = self.stage(found({**PAYOUT, "id": "po_2", "status": "failed"}, PAYOUT))
         (result,) = pay_many(self.client(stage), [line()], run="r")
         self.assertEqual((result.status, (result.payout or {}).get("id"), len(stage.seen)), ("completed", "po_1", 1))
-        for changed in (line(amount=2000), line(customer_id="cus_2")):
+        other = {"type": "pix_key", "pix_key": "ana@example.com"}
+        for changed in (line(amount=2000), line(customer_id="cus_2"), line(counterparty=other)):
             (refused,) = pay_many(self.client(stage), [changed], run="r")
-            self.assertEqual(refused.status, "refused")
+            self.assertEqual(refused.status, "unknown")
             self.assertIsInstance(refused.error, LineChanged)
         self.assertTrue(all(request["method"] == "GET" for request in stage.seen))
 
@@ -75,7 +83,7 @@ class Payroll(Case):
         for replies, status in [
             ([NOBODY, (201, {**PAYOUT, "status": "failed"})], "failed"),
             ([NOBODY, (422, own("insufficient_balance"))], "refused"),
-            ([NOBODY, (409, own("idempotency_conflict"))], "refused"),
+            ([NOBODY, (409, own("idempotency_conflict"))], "unknown"),
             ([NOBODY, (403, own("customer_blocked"))], "refused"),
             ([NOBODY, CUT, NOBODY, (422, own("insufficient_balance"))], "refused"),
             ([NOBODY, CUT, NOBODY, (403, own("customer_blocked"))], "unknown"),

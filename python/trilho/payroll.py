@@ -144,7 +144,8 @@ def pay_many(
     timeout: Seconds without any progress after which the run ends.
     on_result: Called in your own thread with each result as it comes.
 
-    Returns a result for each line, in the order of the lines. To pay refused or failed lines again, start another run.
+    Returns a result for each line, in the order of the lines. To pay a refused or failed line in another run, first remove it
+    from the lines of this run for good: resumed, this run may pay it too.
     """
     orders = _orders_of(list(lines), run)
     if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 64:
@@ -200,6 +201,9 @@ class _Order(TypedDict):
     fields: Dict[str, Any]
 
 
+_FIELDS = {"customer_id", "amount", "counterparty", "description", "metadata", "idempotency_key"}
+
+
 def _orders_of(lines: List[Line], run: str) -> List[_Order]:
     """The key of a line is `run:id`, as in the SDK. A run has no colon, so no two lines share a key."""
     _check_key_part("run", run)
@@ -217,6 +221,9 @@ def _orders_of(lines: List[Line], run: str) -> List[_Order]:
         if line_id in known:
             raise ValueError(f"Two lines have the id '{line_id}'. Each payment needs its own.")
         known.add(line_id)
+        strange = sorted(set(fields) - _FIELDS)
+        if strange:
+            raise TypeError(f"Line '{line_id}' has an unknown field: {', '.join(strange)}.")
         amount = fields.get("amount")
         if isinstance(amount, bool) or not isinstance(amount, int) or amount <= 0:
             raise TypeError(f"The amount of line '{line_id}' is {amount!r}: it takes an int of centavos above 0.")
@@ -236,6 +243,12 @@ def _check_key_part(name: str, text: object) -> None:
 
 class LineChanged(TrilhoError):
     """Another payment was made under the key of this line: the name of the run was used before, for other lines."""
+
+
+def _place_of(counterparty: Any) -> str:
+    """Where the money goes, without the punctuation and the capitals that Trilho normalises."""
+    account = " ".join(str(counterparty.get(name)) for name in ("ispb", "branch", "account_number"))
+    return re.sub(r"[^a-z0-9@+ ]", "", (counterparty.get("pix_key") or account).lower())
 
 
 class _Run:
@@ -273,7 +286,7 @@ class _Run:
                     self._progress_at = time.monotonic()
                 return _result_of(line_id, key, payout)
             except LineChanged as changed:
-                return LineResult(line_id, "refused", key, None, changed)
+                return LineResult(line_id, "unknown", key, None, changed)
             except (ApiError, ConnectionFailed) as error:
                 doubt = doubt or (sent and isinstance(error, OutcomeUnknown))
                 if self._is_temporary(error) and self._pauses(attempt, error):
@@ -286,11 +299,14 @@ class _Run:
         found = self._client.pix.payouts.list(idempotency_key=order["key"]).page().data
         if not found:
             return None
-        payout = next((one for one in found if one["status"] == "completed"), found[0])
+        not_failed = next((one for one in found if one["status"] != "failed"), found[0])
+        payout = next((one for one in found if one["status"] == "completed"), not_failed)
         fields = order["fields"]
-        if payout["customer_id"] != fields["customer_id"] or payout["amount"] != fields["amount"]:
+        paid = (payout["customer_id"], payout["amount"], _place_of(payout["counterparty"]))
+        if paid != (fields["customer_id"], fields["amount"], _place_of(fields["counterparty"])):
             raise LineChanged(
-                f"{payout['id']} was made under the same run and line for another customer or amount. Name each run once."
+                f"{payout['id']} was made under the same run and line for another customer, recipient or amount. "
+                "Do not pay this line again before you have looked at it. Name each run once."
             )
         return payout
 
@@ -318,10 +334,15 @@ class _Run:
     def _has_turn(self) -> bool:
         while not self.stop.is_set():
             with self._lock:
-                left = self._not_before - time.monotonic()
+                now = time.monotonic()
+                left = self._not_before - now
+                ends = self._progress_at + self._timeout - now
             if left <= 0:
                 return True
-            self.stop.wait(left)
+            if ends <= 0:
+                self.stop.set()
+                return False
+            self.stop.wait(min(left, ends))
         return False
 
     def wait_for(
@@ -368,10 +389,12 @@ def _is_hopeless(error: Union[ApiError, ConnectionFailed]) -> bool:
 
 def _status_of(error: Union[ApiError, ConnectionFailed], sent: bool, doubt: bool) -> LineStatus:
     """A stored refusal settles what earlier attempts left in doubt; anything else leaves it."""
+    if isinstance(error, ApiError) and error.code == "idempotency_conflict":
+        return "unknown"  # another request has the key, and may pay
     if not sent:
         return "unsent"
     told = isinstance(error, ApiError) and error.outcome == "none"
-    stored = isinstance(error, ApiError) and (error.status == 422 or error.code == "idempotency_conflict")
+    stored = isinstance(error, ApiError) and error.status == 422
     if doubt and not (told and stored):
         return "unknown"
     if isinstance(error, ApiError):

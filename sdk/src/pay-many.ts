@@ -9,7 +9,8 @@ export type PayLine = Omit<PixPayoutsCreateParams, 'idempotency_key'> & { readon
 
 export type PayManyOptions = {
   /**
-   * Names this run, such as `payroll-2026-11`. A line of a run is paid once: run the same lines under the same name to resume.
+   * Names this run, such as `payroll-2026-11`. A line of a run is paid once: to resume, run the same lines under the same name
+   * and with the same API key, because an idempotency key belongs to the API key.
    * The idempotency key of each line is made of the two ids.
    */
   readonly run: string
@@ -25,7 +26,7 @@ export type PayManyOptions = {
 
 /**
  * The result of a line. `failed` and `refused`: nothing was paid. `unknown`: the line may be paid, or its payout is still open;
- * resume the run. `unsent`: the run ended before this line was sent; resume it.
+ * resume the run. If `error` names another payment under this line, do not pay the line before you have looked at it. `unsent`: the run ended before this line was sent; resume it.
  */
 export type PaidLine = { readonly id: string; readonly idempotency_key: string } & (
   | { readonly status: 'completed' | 'failed'; readonly payout: PixPayout; readonly error?: never }
@@ -121,6 +122,8 @@ async function* payOrders(
   orders: readonly Order[],
   { concurrency = 4, wait = WAIT_MS, timeout = TIMEOUT_MS, signal }: PayManyOptions,
 ): AsyncGenerator<PaidLine, void, undefined> {
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1)
+    throw new TypeError(`\`concurrency\` is a whole number from 1 on, unlike ${concurrency}.`)
   const run: Run = { trilho, stop: new AbortController(), connected: false }
   const leave = () => run.stop.abort(signal?.reason)
   if (signal?.aborted) leave()
@@ -179,6 +182,7 @@ async function payOnce(run: Run, { id, order }: Order): Promise<PaidLine> {
   const head = { id, idempotency_key: order.idempotency_key }
   const { signal } = run.stop
   let sent = false
+  let is_sending = false
   let doubt = false
   for (let attempt = 1; ; attempt++) {
     try {
@@ -187,16 +191,21 @@ async function payOnce(run: Run, { id, order }: Order): Promise<PaidLine> {
       const found = await findPaid(run, order)
       run.connected = true
       if (found) return resultOf(head, found)
-      sent = true
+      sent = is_sending = true
       return resultOf(head, await run.trilho.pix.payouts.create(order, { signal }))
     } catch (caught) {
-      const error = caught as Error
-      doubt ||= sent && (error as Partial<ConnectionError>).outcome === 'unknown'
+      const error = (caught ?? new Error('The run was aborted.')) as Error
+      const is_left = signal.aborted && caught === signal.reason
+      doubt ||= sent && ((error as Partial<ConnectionError>).outcome === 'unknown' || (is_left && is_sending))
+      is_sending = false
       if (!signal.aborted && isTemporary(run, error)) {
         run.failure = error
         await sleep(pauseAfter(attempt, error), signal).catch(() => {})
         continue
       }
+      // The reason of the end may be the error of another line, which says nothing about this one.
+      if (is_left || (signal.aborted && passes(error)))
+        return { ...head, status: doubt ? 'unknown' : 'unsent', error }
       if (isHopeless(error)) run.stop.abort(error)
       return { ...head, status: statusOf(error, { sent, doubt }), error }
     }
@@ -221,15 +230,34 @@ async function findPaid(
   { trilho, stop }: Run,
   order: PixPayoutsCreateParams,
 ): Promise<PixPayout | undefined> {
-  const { idempotency_key, customer_id, amount } = order
+  const { idempotency_key, customer_id, amount, counterparty } = order
   const { data } = await trilho.pix.payouts.list({ idempotency_key }, { signal: stop.signal })
-  const found = data.find(({ status }) => status === 'completed') ?? data[0]
-  if (found && (found.customer_id !== customer_id || found.amount !== String(amount)))
+  const found =
+    data.find(({ status }) => status === 'completed') ??
+    data.find(({ status }) => status !== 'failed') ??
+    data[0]
+  if (!found) return undefined
+  const isSame =
+    found.customer_id === customer_id &&
+    found.amount === String(amount) &&
+    placeOf(found.counterparty) === placeOf(counterparty)
+  if (!isSame)
     throw new LineChangedError(
-      `${found.id} was made under the same run and line for another customer or amount. Name each run once.`,
+      `${found.id} was made under the same run and line for another customer, recipient or amount. Do not pay this line again before you have looked at it. Name each run once.`,
     )
   return found
 }
+
+type Place = {
+  readonly pix_key?: string | null
+  readonly ispb?: string
+  readonly branch?: string
+  readonly account_number?: string
+}
+
+/** Where the money goes, without the punctuation and the capitals that Trilho normalises. */
+const placeOf = ({ pix_key, ispb, branch, account_number }: Place): string =>
+  (pix_key ?? [ispb, branch, account_number].join(' ')).toLowerCase().replaceAll(/[^a-z0-9@+ ]/g, '')
 
 /** Whether the line is tried again. A limit of a day is waited for, too. */
 const isTemporary = ({ connected }: Run, error: Error): error is ApiError | ConnectionError =>
@@ -246,10 +274,12 @@ const isHopeless = (error: Error): boolean =>
 
 /** A stored refusal settles what earlier attempts left in doubt; anything else leaves it. */
 function statusOf(error: Error, { sent, doubt }: { sent: boolean; doubt: boolean }) {
-  if (error instanceof LineChangedError) return 'refused'
+  // Another request has the key, and may pay: with other fields, at the same time.
+  if (error instanceof LineChangedError) return 'unknown'
+  if (error instanceof ApiError && error.code === 'idempotency_conflict') return 'unknown'
   if (!sent) return 'unsent'
   const told = error instanceof ApiError && error.outcome === 'none'
-  if (doubt && !(told && (error.status === 422 || error.code === 'idempotency_conflict'))) return 'unknown'
+  if (doubt && !(told && error.status === 422)) return 'unknown'
   if (error instanceof ApiError) return told ? 'refused' : 'unknown'
   return 'unsent'
 }

@@ -131,13 +131,38 @@ describe('payMany', () => {
     expect(await paidUnder(run)).toHaveLength(4)
   })
 
-  test('refuses a line that was paid under this run with another amount', async () => {
+  test('does not call a line unpaid that was paid under this run with another amount or recipient', async () => {
     const run = newRun()
     await payMany(trilho, [line('a')], { run })
-    const [changed] = await payMany(trilho, [line('a', 'a@example.com', 999n)], { run })
-    expect(changed).toMatchObject({ status: 'refused' })
-    expect(changed!.error!.message).toMatch(/^po_\w+ was made under the same run and line/)
+    for (const other of [line('a', 'a@example.com', 999n), line('a', 'b@example.com')]) {
+      const [changed] = await payMany(trilho, [other], { run })
+      expect(changed).toMatchObject({ status: 'unknown' })
+      expect(changed!.error!.message).toMatch(/^po_\w+ was made under the same run and line/)
+    }
     expect(await paidUnder(run)).toHaveLength(1)
+    expect(statusesOf(await payMany(trilho, [line('a', 'A@EXAMPLE.com')], { run }))).toEqual(['completed'])
+  })
+
+  test('the error that ends a run is not the result of a line that waited', async () => {
+    const wire = await ownWire()
+    const waiting = new Trilho({ key, baseUrl: wire.url, maxRetries: 0 })
+    const leaving = new AbortController()
+    await wire.leadTo(undefined)
+    const paying = payMany(waiting, [line('a')], { run: newRun(), signal: leaving.signal })
+    setTimeout(
+      () => leaving.abort(Object.assign(new Error('another line'), { status: 403, outcome: 'none' })),
+      50,
+    )
+    const [result] = await paying
+    expect(result).toMatchObject({ status: 'unsent' })
+  })
+
+  test('a concurrency that is no whole number pays nothing and says so', async () => {
+    const run = newRun()
+    await expect(payMany(trilho, [line('a')], { run, concurrency: Number.NaN })).rejects.toThrow(
+      /concurrency/,
+    )
+    expect(await paidUnder(run)).toEqual([])
   })
 
   test('a blocked customer has its own lines refused, and does not end the run', async () => {

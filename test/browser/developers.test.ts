@@ -215,7 +215,7 @@ describe('journey 4', () => {
 
       status = 200
       await button(page, 'Retry now').click()
-      await page.getByRole('table').getByText('Delivered').waitFor()
+      await page.getByRole('table', { name: 'Deliveries', exact: true }).getByText('Delivered').waitFor()
       await page.getByText('Attempt 2').waitFor()
       await page.locator('.head').getByText('Working').waitFor()
       expect(receiver.received).toHaveLength(2)

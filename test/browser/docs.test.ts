@@ -186,7 +186,7 @@ test('a sandbox key fills the samples and stays in the tab; a live key is refuse
     expect(await curl.innerText()).toContain(`Bearer ${SANDBOX_KEY}"`)
     await page.getByRole('tab', { name: 'Python' }).first().click()
     expect(await page.locator('[data-language="py"] code').first().innerText()).toContain(
-      `"Bearer " + "${SANDBOX_KEY}"`,
+      `Trilho(key="${SANDBOX_KEY}"`,
     )
     await open('/docs/quickstart')
     expect(await page.getByLabel('Your sandbox key').inputValue()).toBe(SANDBOX_KEY)

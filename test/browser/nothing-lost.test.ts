@@ -72,6 +72,7 @@ test('who approves a new operator is shown their half of the password until it i
   await browse(here(second), async ({ page, visit, settled }) => {
     await visit('/operator/production/people')
     await page.getByRole('link', { name: 'Proposals' }).click()
+    await page.getByRole('row').filter({ hasText: 'davi@trilho.example' }).getByRole('link').first().click()
     await page.getByRole('button', { name: 'Approve…' }).click()
     await page.getByRole('button', { name: 'Approve', exact: true }).click()
     await page.locator('dialog .secret code').waitFor()

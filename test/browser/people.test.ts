@@ -7,6 +7,7 @@ import { seedOf } from '../support/code.ts'
 import { makePerson, openConsole, type Person } from '../support/console.ts'
 import { asAdmin, TEST_KEY } from '../support/database.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/wait.ts'
 
 let service: TestService
 let partner_id: string
@@ -138,7 +139,7 @@ test('invites somebody, who chooses a password; another role ends their session'
     })
 
     await visit('/team/audit')
-    await page.getByRole('link', { name: 'set_role' }).first().click()
+    await page.getByRole('link', { name: 'Changed a person’s role' }).first().click()
     await page.getByText('"viewer"').waitFor()
     await first.screenshot('audit-line')
   })
@@ -200,7 +201,8 @@ test('shows notifications behind the bell until they are read, and asks which of
     await page.getByText('E-mail is not set up on this service').waitFor()
     const failing = page.getByLabel('Webhook endpoint fails')
     expect(await failing.isChecked()).toBe(true)
-    await failing.uncheck()
+    await failing.click()
+    await until(async () => !(await failing.isChecked()), 30_000)
     await settled()
     await page.reload()
     await page.getByText('E-mail is not set up on this service').waitFor()

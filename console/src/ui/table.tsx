@@ -226,6 +226,8 @@ function useFit<Row>(
     const place = own?.parentElement
     if (!own || !place) return
     const look = () => {
+      // The observer may still report once after the table has left the page.
+      if (own.parentElement === null) return
       const next = fitOf(own, latest.current)
       setFit((now) => (isSame(now, next) ? now : next))
     }

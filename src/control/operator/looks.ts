@@ -41,7 +41,8 @@ export function openLooks({ log }: Pick<Office, 'log'>): Looks {
       const name = `${world.environment} ${actor.session_id} ${object_id} ${what}`
       if ((noted_until.get(name) ?? 0) > Date.now()) return
       const pen = await log.pen(world.environment, actor)
-      await transaction(world.db, async (tx) => {
+      // Kept after COMMIT: a look whose line was rolled back must be noted again.
+      const noted_at = await transaction(world.db, async (tx) => {
         await lockActsOn(tx, object_id)
         const before = await lastLineOf(tx, {
           object_id,
@@ -52,8 +53,9 @@ export function openLooks({ log }: Pick<Office, 'log'>): Looks {
         })
         if (!before)
           await note(tx, pen, { action: LOOK_ACTION, object_id, before: null, after: { what, partner_id } })
-        keep(name, before ?? new Date())
+        return before ?? new Date()
       })
+      keep(name, noted_at)
     },
   }
 }

@@ -24,10 +24,10 @@ BEGIN
   RAISE EXCEPTION 'what % orders never changes', OLD.id;
 END $$;
 CREATE OR REPLACE TRIGGER payouts_order_stays BEFORE UPDATE OF id, partner_id, customer_id, api_key_id, idempotency_key, amount, fee, counterparty,
-  description, send_id, request_id ON payouts
+  description, send_id, request_id, metadata ON payouts
   FOR EACH ROW EXECUTE FUNCTION order_stays();
 CREATE OR REPLACE TRIGGER transfers_order_stays BEFORE UPDATE OF id, partner_id, customer_id, api_key_id, idempotency_key, asset, network,
-  amount_net, fee, destination_address, request_id ON transfers
+  amount_net, fee, destination_address, request_id, metadata ON transfers
   FOR EACH ROW EXECUTE FUNCTION order_stays();
 
 -- A signed transaction is never replaced by another one, and what the network took for it is told once.
@@ -50,7 +50,7 @@ CREATE OR REPLACE TRIGGER transfers_signed_is_out BEFORE UPDATE OF status ON tra
 
 -- What was quoted never changes; it is executed once; and its time can only be cut short.
 CREATE OR REPLACE TRIGGER quotes_order_stays BEFORE UPDATE OF id, partner_id, customer_id, api_key_id, from_asset, to_asset, side, market_price,
-  price_source, from_amount, to_amount, partner_fee, partner_bps, service_fee, service_bps, worth_brl, created_at, request_id ON quotes
+  price_source, from_amount, to_amount, partner_fee, partner_bps, service_fee, service_bps, worth_brl, created_at, request_id, metadata ON quotes
   FOR EACH ROW EXECUTE FUNCTION order_stays();
 CREATE OR REPLACE TRIGGER quotes_executed_once BEFORE UPDATE OF trade_id, expires_at ON quotes
   FOR EACH ROW WHEN (OLD.trade_id IS NOT NULL OR NEW.expires_at > OLD.expires_at) EXECUTE FUNCTION order_stays();

@@ -18,6 +18,10 @@ import {
 } from './proposals-contract.ts'
 import { factsOf, renderActed, renderLineRef } from './shared-schemas.ts'
 
+/** Where the objects of a proposal are. Proposals about people have none. */
+const worldOfProposal = ({ worlds }: Office, place: StoragePlace) =>
+  worlds[place === 'shared' ? 'production' : place]
+
 export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(listProposalsForOperator, async ({ world, actor }) => ({
     data: await proposalsIn(office, world.environment, actor.email),
@@ -27,7 +31,7 @@ export const proposalsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
     const place = await placeIn(office, world.environment, params.proposal_id)
     const { db, pen } = await reading(office, place)
     const proposal = await findProposal({ db }, params.proposal_id, pen)
-    const described = await describeProposal(office.worlds.production, proposal)
+    const described = await describeProposal(worldOfProposal(office, place), proposal)
     const [lines, operators, approvers] = await Promise.all([
       linesAbout(db, proposal.id),
       selectOperators(office.shared.db),
@@ -86,7 +90,7 @@ export async function proposalsIn(
       const found = await listProposals({ db }, pen)
       return Promise.all(
         found.map(async (proposal) =>
-          render(await describeProposal(office.worlds.production, proposal), place, email),
+          render(await describeProposal(worldOfProposal(office, place), proposal), place, email),
         ),
       )
     }),
