@@ -127,3 +127,11 @@ test.each([
   }
   expect(await available()).toEqual(before)
 })
+
+test.each(['payouts', 'transfers', 'quotes'])(
+  'the role of a world cannot change the texts of %s',
+  async (table) => {
+    const changed = service.worlds.sandbox.db.query(`UPDATE ${table} SET metadata = '{"x": "1"}'`)
+    await expect(changed).rejects.toThrow(/orders never changes/)
+  },
+)

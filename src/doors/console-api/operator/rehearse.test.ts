@@ -190,3 +190,12 @@ test('a statement is noted, and proof and overview compare it with the books', a
   })
   expect(money.in_transit).toContainEqual(expect.objectContaining({ rail: 'polygon', asset: 'USDT' }))
 })
+
+test('the second operator of a rehearsal sees whose money it is, and how much', async () => {
+  const id = await pay('unknown')
+  await onDesk(id)
+  expect((await resolveOnceSent(id, { paid: false, rehearsed: true })).status).toBe(200)
+  const { data } = (await ana.get(`${office}/proposals`)).json
+  const proposal = data.find(({ details }: any) => details.payout_id === id)
+  expect(proposal).toMatchObject({ customer: { name: 'Rita Lima' }, asset: 'BRL', amount: '1000' })
+})

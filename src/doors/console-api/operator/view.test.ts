@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signedIn } from '../../../../test/support/console.ts'
+import { asAdmin } from '../../../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../../../test/support/service.ts'
 import { openLooks } from '../../../control/operator/looks.ts'
 import { verifyLog } from '../../../control/operator/verify.ts'
@@ -161,4 +162,28 @@ test('an object is found under its own partner and environment only, and by no u
   }
   const nobody = pathOf(viewed[0]!.view.route, { partner_id: 'ptn_01kc3v4x9zq8rj5m2t7w6y0ahb' })
   expect((await reader.get(nobody)).json.error.code).toBe('object_not_found')
+})
+
+test('a look whose line cannot be stored is refused, also the second time', async () => {
+  const document = someCpf()
+  const { api } = await service.partner()
+  const fresh = (await api.post('/v1/customers', { name: NAME, document })).json.id
+  const partner = (await asAdmin(service.database.url, [
+    `SELECT partner_id FROM sandbox.customers WHERE id = '${fresh}'`,
+  ])) as { partner_id: string }[]
+  const path = `/operator/sandbox/partners/${partner[0]!.partner_id}/customers/${fresh}`
+  const admin = (...sql: string[]) => asAdmin(service.database.url, sql)
+  await admin(
+    `CREATE FUNCTION sandbox.full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '53100'; END $$`,
+    `CREATE CONSTRAINT TRIGGER full_disk AFTER INSERT ON sandbox.acts DEFERRABLE INITIALLY DEFERRED
+       FOR EACH ROW WHEN (NEW.action = 'view') EXECUTE FUNCTION sandbox.full_disk()`,
+  )
+  try {
+    for (let turn = 0; turn < 2; turn++) expect((await reader.get(path)).status).toBeGreaterThanOrEqual(500)
+  } finally {
+    await admin('DROP TRIGGER full_disk ON sandbox.acts', 'DROP FUNCTION sandbox.full_disk()')
+  }
+  expect((await reader.get(path)).status).toBe(200)
+  const lines = await admin(`SELECT FROM sandbox.acts WHERE action = 'view' AND object_id = '${fresh}'`)
+  expect(lines).toHaveLength(1)
 })
