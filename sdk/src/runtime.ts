@@ -27,7 +27,8 @@ export function env(name: string): string | undefined {
 }
 
 export const runtimeName = (): string =>
-  globals.navigator?.userAgent ?? `Node.js/${globals.process?.version?.slice(1)}`
+  // Libraries for browsers define an empty one in Node.
+  globals.navigator?.userAgent || `Node.js/${globals.process?.version?.slice(1)}`
 
 export function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)

@@ -94,10 +94,13 @@ describe('what it is made with', () => {
     })
     vi.stubEnv('TRILHO_KEY', `${key}\n`)
     vi.stubEnv('TRILHO_URL', `${url}/trilho/`)
+    // As PDF.js does where there is no navigator.
+    vi.stubGlobal('navigator', { userAgent: '' })
     await new Trilho({ userAgent: 'shop/1.0' }).usage.get({
       headers: { 'X-Trace': '1', Authorization: 'Bearer other' },
     })
     vi.unstubAllEnvs()
+    vi.unstubAllGlobals()
     expect(seen).toEqual([
       {
         url: '/trilho/v1/usage',
