@@ -55,7 +55,7 @@ test('the environment is in the address; a list is the same list in the other on
     expect(await page.locator('.sleepers').count()).toBe(1)
     await real.click()
     await page.waitForURL(/\/console\/production\/payouts$/)
-    expect(await page.locator('.sleepers').count()).toBe(0)
+    await page.locator('.sleepers').waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'Playground' }).waitFor({ state: 'detached' })
     expect(await page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current]').innerText()).toBe(
       'Payouts',

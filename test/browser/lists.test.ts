@@ -113,7 +113,7 @@ test('a webhook endpoint shows its days; all that waits is retried, and only wha
     await page.getByRole('button', { name: 'Retry all waiting' }).click()
     await axe()
     await page.getByRole('dialog').getByRole('button', { name: 'Retry now' }).click()
-    await page.getByText(/deliver(y is|ies are) tried now\./).waitFor()
+    await page.getByText(/deliver(y is|ies are) being retried\./).waitFor()
     await page.getByRole('button', { name: 'Redeliver…' }).click()
     await page.getByRole('checkbox', { name: 'Only failed deliveries' }).check()
     await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click()

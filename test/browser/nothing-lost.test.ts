@@ -82,7 +82,7 @@ test('who approves a new operator is shown their half of the password until it i
     expect(await page.locator('dialog .secret code').innerText()).not.toBe('')
     await page.getByRole('checkbox').check()
     await page.getByRole('button', { name: 'Done' }).click()
-    await page.getByText(/^Done\./).waitFor()
+    await page.locator('dialog .secret code').waitFor({ state: 'detached' })
   })
 })
 

@@ -63,7 +63,7 @@ const faultsOf = (page: Page) =>
 async function lastingFaults(page: Page): Promise<string[]> {
   let faults: string[] = []
   const isFree = async () => (faults = await faultsOf(page)).length === 0
-  await until(isFree, 2_000).catch(() => undefined)
+  await until(isFree, 20_000).catch(() => undefined)
   return faults
 }
 
@@ -87,5 +87,5 @@ test.each(visits)(
     })
     expect(faults).toEqual([])
   },
-  60_000,
+  600_000,
 )
