@@ -117,7 +117,7 @@ test('a webhook endpoint shows its days; all that waits is retried, and only wha
     await page.getByRole('button', { name: 'Redeliver…' }).click()
     await page.getByRole('checkbox', { name: 'Only failed deliveries' }).check()
     await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click()
-    await page.getByText(/failed deliver(y begins|ies begin) again\./).waitFor()
+    await page.getByText(/failed deliver(y is|ies are) being redelivered\./).waitFor()
   })
 })
 
