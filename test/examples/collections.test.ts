@@ -32,7 +32,8 @@ async function send({ method, url, headers, body }: Sent): Promise<{ status: num
   const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) })
   const text = await response.text()
   const is_json = response.headers.get('content-type')?.startsWith('application/json')
-  return { status: response.status, json: is_json ? JSON.parse(text) : undefined }
+  // A 204 has no body.
+  return { status: response.status, json: is_json && text !== '' ? JSON.parse(text) : undefined }
 }
 
 /** A request with what it should and what it did. */

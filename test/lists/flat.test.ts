@@ -58,8 +58,9 @@ type Size = 'large' | 'small'
 /** Every list of both APIs, by its name: what it may be asked, and how. */
 const LIMIT = { name: 'limit', value: '20' }
 const APART = ['limit', 'cursor', 'after', 'wait']
-/** Operators read a partner's lists through the handlers of the partner's own lists. */
-const isView = ({ name }: { readonly name: string }) => name.startsWith('console.operator.view.')
+/** Operators read a partner's lists as the partner does, after a line about the look. */
+const isView = ({ name }: { readonly name: string }) =>
+  name.startsWith('console.operator.view.') || name === 'console.operator.customers.list'
 const asked = [...endpoints, ...consoleEndpoints].filter(
   (each) =>
     each.query &&

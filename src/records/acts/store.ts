@@ -163,7 +163,7 @@ function ofPartner({ partner_id, after, before }: PartnerLines, param: (value: u
   const since = after && `${param(after)}::timestamptz`
   const until = before && `${param(before)}::timestamptz`
   return [
-    `partner_id = ${param(partner_id)}`,
+    narrowly('partner_id', param(partner_id)),
     ...(since ? [`seq >= ${firstLineAt(`${since} - ${DISORDER}`)} AND at >= ${since}`] : []),
     ...(until ? [`seq < ${firstLineAt(`${until} + ${DISORDER}`)} AND at < ${until}`] : []),
   ].join(' AND ')
