@@ -40,6 +40,16 @@ test.each<[string, unknown]>([
   ])
 })
 
+test('a document with punctuation is not repeated in the exception', async () => {
+  const reported: string[] = []
+  const answer = { name: 'Ana Souza', document: '529.982.247-25' }
+  const rail = withValidAnswers({ ...pix, holder: async () => answer }, ({ problem }) =>
+    reported.push(problem),
+  )
+  await expect(rail.holder('ana@example.com', undefined)).rejects.toMatchObject({ code: 'rail_unavailable' })
+  expect(reported).toEqual(['document is a text of 14 characters'])
+})
+
 test('fees that are not numbers make the network unavailable', async () => {
   const reported: string[] = []
   const rail = withValidChainAnswers(

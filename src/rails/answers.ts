@@ -128,11 +128,12 @@ function problemOf(schema: TObject, answer: unknown): string {
 
 const SHOWN_MAX = 40
 
-/** Any value, made safe for a log line and a table. */
+/** Any value, made safe for a log line and a table. A text with the digits of a document or phone number is not shown. */
 function shown(value: unknown): string {
   if (value === '') return 'empty'
   if (typeof value === 'string') {
-    const is_plain = value.length <= SHOWN_MAX && /^[\x20-\x7e]+$/.test(value) && !/[0-9]{8}/.test(value)
+    const is_plain =
+      value.length <= SHOWN_MAX && /^[\x20-\x7e]+$/.test(value) && value.replaceAll(/\D/g, '').length < 8
     return is_plain ? `"${value}"` : `a text of ${value.length} characters`
   }
   if (value === undefined || value === null) return String(value)

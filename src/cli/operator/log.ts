@@ -1,6 +1,7 @@
 import { verifyLog } from '../../control/operator/verify.ts'
 import type { StoragePlace } from '../../db/sealing.ts'
 import { type LogLine, logPlaces } from '../../records/acts/line.ts'
+import { withoutPersonalData } from '../../records/acts/personal.ts'
 import { newestLines } from '../../records/acts/store.ts'
 import type { Anchor } from '../../records/acts/verify.ts'
 import {
@@ -44,7 +45,7 @@ export async function logList(input: Input, { office }: Reach): Promise<Output> 
     placesOf(input).map(async (place) =>
       (await newestLines(office.log.pools[place], limit)).map((line) => ({
         environment: place,
-        ...line,
+        ...withoutPersonalData(line),
       })),
     ),
   )

@@ -272,10 +272,10 @@ const maskedDocument = (document: string) => `CASE length(${document})
   WHEN 14 THEN '**.' || substr(${document}, 3, 3) || '.' || substr(${document}, 6, 3) || '/' || substr(${document}, 9, 4) || '-**'
   ELSE '***' END`
 
+const COUNTERPARTY_FACTS = ['name', 'pix_key', 'ispb', 'branch', 'account_number', 'account_type']
+
 const counterpartyFacts = (json: string) =>
-  ['name', 'pix_key', 'ispb', 'branch', 'account_number', 'account_type']
-    .map((field) => `${json} ->> '${field}'`)
-    .join(', ')
+  COUNTERPARTY_FACTS.map((field) => `${json} ->> '${field}'`).join(', ')
 
 /** The payout's send_id is not derived from its own id: the service makes no such payout, but its database role could. */
 const otherSendId = (table: string) => `${table}.send_id <> 'TRILHO' || substr(${table}.id, 4)`
@@ -338,19 +338,20 @@ export const payoutChecks: readonly Check[] = [
     expected: (
       within,
     ) => `SELECT p.id AS object_id, v.sequence, 'pix.payout.' || v.type AS type, p.partner_id, v.at AS created_at, v.at AS since,
-        ARRAY[p.id, p.customer_id, p.amount::text, p.fee::text, v.status, p.description, p.idempotency_key, ${isoTime('p.created_at')},
+        ARRAY[p.id, p.customer_id, p.amount::text, p.fee::text, v.status, p.idempotency_key, ${isoTime('p.created_at')},
           CASE WHEN v.status = 'completed' THEN p.end_to_end_id END,
           CASE WHEN v.status = 'completed' THEN ${isoTime('p.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN ${isoTime('p.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN p.failure_code END, CASE WHEN v.status = 'failed' THEN p.rail_code END,
-          ${maskedDocument(`(p.counterparty ->> 'document')`)}, ${counterpartyFacts('p.counterparty')}] AS facts, ${metadataText('p.metadata')} AS metadata
+          p.description, ${maskedDocument(`(p.counterparty ->> 'document')`)}, ${counterpartyFacts('p.counterparty')}] AS facts, ${metadataText('p.metadata')} AS metadata
       FROM payouts p CROSS JOIN LATERAL (VALUES
         (true, 1, 'created', 'pending', p.created_at), (p.sequence > 1, 2, 'processing', 'processing', p.created_at),
         (p.status IN ('completed', 'failed'), 3, p.status, p.status, p.completed_at)) AS v (happened, sequence, type, status, at)
       WHERE ${within('p.id')} AND v.happened`,
     fields: `id text, customer_id text, amount text, fee text, status text, description text, idempotency_key text, created_at text,
       end_to_end_id text, completed_at text, failed_at text, failure json, counterparty json, metadata json`,
-    facts: `ARRAY[d.id, d.customer_id, d.amount, d.fee, d.status, d.description, d.idempotency_key, d.created_at, d.end_to_end_id,
-      d.completed_at, ${endTime('failed_at', 'failed')}, d.failure ->> 'code', d.failure ->> 'rail_code', d.counterparty ->> 'document', ${counterpartyFacts('d.counterparty')}]`,
+    facts: `ARRAY[d.id, d.customer_id, d.amount, d.fee, d.status, d.idempotency_key, d.created_at, d.end_to_end_id,
+      d.completed_at, ${endTime('failed_at', 'failed')}, d.failure ->> 'code', d.failure ->> 'rail_code', d.description, d.counterparty ->> 'document', ${counterpartyFacts('d.counterparty')}]`,
+    personal: 2 + COUNTERPARTY_FACTS.length,
   }),
 ]

@@ -17,8 +17,8 @@ const ActObject = T.Object({
   action: T.String(),
   object_id: Maybe(T.String()),
   proposal_id: Maybe(T.String()),
-  before: Maybe(T.String({ description: 'JSON' })),
-  after: Maybe(T.String({ description: 'JSON' })),
+  before: Maybe(T.String({ description: 'JSON, without personal data of customers' })),
+  after: Maybe(T.String({ description: 'JSON, without personal data of customers' })),
 })
 
 const Name = T.String({ minLength: 1, maxLength: 254 })

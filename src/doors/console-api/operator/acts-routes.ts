@@ -3,6 +3,7 @@ import { type VerifiedLog, verifyLog } from '../../../control/operator/verify.ts
 import type { StoragePlace } from '../../../db/sealing.ts'
 import { decodeCursor, encodeCursor } from '../../../http/page.ts'
 import { logPlaces } from '../../../records/acts/line.ts'
+import { withoutPersonalData } from '../../../records/acts/personal.ts'
 import { linesBefore, readHead } from '../../../records/acts/store.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import { newestOf, type PlacedLine, readUpTo } from '../merged-lines.ts'
@@ -71,6 +72,7 @@ function verifying(office: Office): ConsoleHandler {
   })
 }
 
-function render({ previous_hash: _, actor_id: __, ...line }: PlacedLine) {
+function render(whole: PlacedLine) {
+  const { previous_hash: _, actor_id: __, ...line } = withoutPersonalData(whole)
   return { ...line, seq: line.seq.toString(), at: line.at.toISOString() }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signedIn } from '../../../../test/support/console.ts'
 import { asAdmin } from '../../../../test/support/database.ts'
@@ -197,4 +198,45 @@ test('a look whose line cannot be stored is refused, also the second time', asyn
   expect((await reader.get(path)).status).toBe(200)
   const lines = await admin(`SELECT FROM sandbox.acts WHERE action = 'view' AND object_id = '${fresh}'`)
   expect(lines).toHaveLength(1)
+})
+
+test('the log of acts shows operators which personal fields of a customer changed, and none of their values', async () => {
+  const made = await owner.post('/sandbox/customers', {
+    form_id: randomUUID(),
+    name: 'Bruno Lima Prado',
+    document: someCpf(),
+    email: 'bruno@example.com',
+    metadata: { street: 'Rua Augusta' },
+  })
+  expect(made.status).toBe(201)
+  await owner.patch(`/sandbox/customers/${made.json.id}`, { name: 'Bruno Prado' })
+  const { json, text } = await reader.get(`/operator/sandbox/acts?place=sandbox&object=${made.json.id}`)
+  expect(json.data.map(({ action }: any) => action)).toEqual(['edit_customer', 'create_customer'])
+  expect(text).not.toMatch(/Bruno Lima|Bruno Prado|bruno@|Augusta/)
+  expect(text).not.toContain(made.json.document)
+  const { before, after } = json.data[0]
+  expect(JSON.parse(before)).toMatchObject({ name: '***', email: '***', metadata: '***', status: 'active' })
+  expect(JSON.parse(after)).toMatchObject({ name: '*** (changed)', email: '***', document: '***' })
+  // The log itself is unchanged, and so is the partner's own view of it.
+  expect((await owner.get('/audit')).text).toContain('Bruno Prado')
+  expect((await verifyLog(service.office, 'sandbox')).broken).toEqual([])
+})
+
+test('a finding of the audit about a payout says that its personal texts differ, and shows none of them', async () => {
+  const admin = (sql: string) =>
+    asAdmin(service.database.url, ['SET session_replication_role = replica', sql])
+  const about = `object_id = '${ids.payout_id}' AND sequence = 1`
+  const [stored] = await admin(
+    `SELECT data::text, data #>> '{counterparty,name}' AS name FROM sandbox.events WHERE ${about}`,
+  )
+  const { data, name } = stored as { data: string; name: string }
+  await admin(`UPDATE sandbox.events SET data = '${data.replace(name, 'Carla Nunes')}' WHERE ${about}`)
+  const { sandbox } = await service.audit()
+  const found = sandbox.findings.find(({ check }) => check.startsWith('every payout was told'))
+  expect(found?.examples).toMatchObject([{ object_id: ids.payout_id, personal_differ: true }])
+  const text = JSON.stringify(found, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+  for (const personal of [name, 'Carla', JSON.parse(data).counterparty.pix_key])
+    expect(text).not.toContain(personal)
+  await admin(`UPDATE sandbox.events SET data = '${data}' WHERE ${about}`)
+  expect((await service.audit()).sandbox.findings).toEqual([])
 })
