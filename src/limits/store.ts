@@ -157,15 +157,17 @@ export async function forgetWindows(db: Db, shouldContinue: ShouldContinue = () 
   }
 }
 
-/** The counters of API keys in the current UTC day, the highest first. */
-export async function fullestDays(
+/** The counters of API keys in the current UTC day, in the order of the keys. */
+export async function countersOfDay(
   db: Db,
+  { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<{ readonly subject: string; readonly count: number; readonly starts_at: Date }[]> {
   const { rows } = await db.query({
-    name: 'fullest days',
+    name: 'counters of the day',
     text: `SELECT subject, count, starts_at FROM windows
-      WHERE name = 'day' AND ends_at > now() AND starts_at <= now() AND starts_with(subject, 'key_')
-      ORDER BY count DESC LIMIT 1000`,
+      WHERE subject > $1 AND name = 'day' AND ends_at > now() AND starts_at <= now() AND starts_with(subject, 'key_')
+      ORDER BY subject LIMIT $2`,
+    values: [after, limit],
   })
   return rows
 }

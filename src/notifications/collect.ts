@@ -5,9 +5,14 @@ import { type ShouldContinue, takeStep } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 import type { StoragePlace } from '../db/sealing.ts'
 import { networkOf } from '../http/ip.ts'
-import { fullestDays } from '../limits/store.ts'
+import { countersOfDay } from '../limits/store.ts'
 import { limitsOf } from '../limits/tiers.ts'
-import { limitedAndActive, type MoneyLimitUsage, moneyLimitUsages } from '../money/money-limits/store.ts'
+import {
+  type CustomerOfPartner,
+  limitedAndActive,
+  type MoneyLimitUsage,
+  moneyLimitUsages,
+} from '../money/money-limits/store.ts'
 import { expiringKeys, keysWithLimits } from '../parties/keys/store.ts'
 import type { Shared } from '../parties/partners/partners.ts'
 import { type LogLine, logPlaces } from '../records/acts/line.ts'
@@ -40,27 +45,69 @@ const FAILING_AFTER_MS = 60_000
 const DISABLED_WITHIN_MS = 24 * 3_600_000
 /** Expiry and limits change slowly, and cost more to find. */
 const SLOW_MS = 120_000
+/** Rows of a state that are read at once. */
+const PAGE = 500
 
 /** The work of the chore: reads through connections of the worlds, and writes through the connection that the chore holds. */
 export function openCollector(
   parts: CollectorParts,
 ): (db: Db, shouldContinue: ShouldContinue) => Promise<void> {
   let slow_at = Number.NEGATIVE_INFINITY
+  const cursors: Cursors = new Map()
   return async (db, shouldContinue) => {
     const worlds = Object.values<World>(parts.worlds)
+    const tell = (source: StateSource) => tellState(db, parts, { source, cursors, shouldContinue })
     for (const place of logPlaces) if (shouldContinue()) await followActs(db, place, parts)
     for (const world of parts.exceptions_in) if (shouldContinue()) await followExceptions(db, world, parts)
-    for (const world of worlds) if (shouldContinue()) await tellNew(db, parts, await endpointFacts(world))
-    if (performance.now() - slow_at < SLOW_MS) return
+    for (const world of worlds) if (shouldContinue()) await tell(endpointSource(world))
+    if (cursors.size === 0 && performance.now() - slow_at < SLOW_MS) return
     slow_at = performance.now()
-    await tellNew(db, parts, await dayFacts(db, worlds))
+    await tell(daySource(db, worlds))
     for (const world of worlds) {
       if (!shouldContinue()) return
-      await tellNew(db, parts, await expiryFacts(world))
-      await tellNew(db, parts, await moneyFacts(world))
+      await tell(expirySource(world))
+      await tell(moneySource(world))
     }
   }
 }
+
+/** A state that is read page by page. `after` is what the page before returned as `next`; the last page has none. */
+type StateSource = {
+  readonly name: string
+  page(after: string | undefined): Promise<{ readonly facts: readonly Fact[]; readonly next?: string }>
+}
+
+/** By the name of a source: where the run before stopped. */
+type Cursors = Map<string, string>
+
+/**
+ * Reads all pages, so that the rows of one partner keep nobody else from being told. A run whose time is over leaves its
+ * cursor, and the next run goes on from there.
+ */
+async function tellState(
+  db: Db,
+  parts: CollectorParts,
+  {
+    source,
+    cursors,
+    shouldContinue,
+  }: {
+    readonly source: StateSource
+    readonly cursors: Cursors
+    readonly shouldContinue: ShouldContinue
+  },
+): Promise<void> {
+  do {
+    const { facts, next } = await source.page(cursors.get(source.name))
+    await tellNew(db, parts, facts)
+    if (next === undefined) cursors.delete(source.name)
+    else cursors.set(source.name, next)
+  } while (cursors.has(source.name) && shouldContinue())
+}
+
+/** A full page may have another one behind it. */
+const nextOf = <Row>(rows: readonly Row[], cursorOf: (row: Row) => string) =>
+  rows.length === PAGE ? { next: cursorOf(rows.at(-1)!) } : {}
 
 /** Writes nothing when everything was told before. */
 async function tellNew(db: Db, { shared }: CollectorParts, found: readonly Fact[]): Promise<void> {
@@ -195,12 +242,21 @@ async function followExceptions(db: Db, world: World, parts: CollectorParts): Pr
 
 // States ------------------------------------------------------------------------------------------------------------------
 
-async function endpointFacts(world: World): Promise<Fact[]> {
-  const now = world.clock.now()
-  const found = await endpointsInTrouble(world.reads, {
-    failing_before: new Date(now - FAILING_AFTER_MS),
-    disabled_after: new Date(now - DISABLED_WITHIN_MS),
-  })
+const endpointSource = (world: World): StateSource => ({
+  name: `endpoints ${world.environment}`,
+  async page(after = '') {
+    const now = world.clock.now()
+    const found = await endpointsInTrouble(world.reads, {
+      failing_before: new Date(now - FAILING_AFTER_MS),
+      disabled_after: new Date(now - DISABLED_WITHIN_MS),
+      after,
+      limit: PAGE,
+    })
+    return { facts: endpointFacts(world, found), ...nextOf(found, ({ id }) => id) }
+  },
+})
+
+function endpointFacts(world: World, found: Awaited<ReturnType<typeof endpointsInTrouble>>): Fact[] {
   return found.map(({ id, partner_id, disabled_at, failing_since }) => {
     const kind = disabled_at ? 'webhook_disabled' : 'webhook_failing'
     const at = disabled_at ?? failing_since!
@@ -218,8 +274,15 @@ async function endpointFacts(world: World): Promise<Fact[]> {
 
 const EXPIRING_WITHIN_DAYS = 7
 
-async function expiryFacts(world: World): Promise<Fact[]> {
-  const found = await expiringKeys(world.reads, EXPIRING_WITHIN_DAYS)
+const expirySource = (world: World): StateSource => ({
+  name: `expiring keys ${world.environment}`,
+  async page(after = '') {
+    const found = await expiringKeys(world.reads, { days: EXPIRING_WITHIN_DAYS, after, limit: PAGE })
+    return { facts: expiryFacts(world, found), ...nextOf(found, ({ id }) => id) }
+  },
+})
+
+function expiryFacts(world: World, found: Awaited<ReturnType<typeof expiringKeys>>): Fact[] {
   return found.map(({ id, partner_id, expires_at, last_four }) => ({
     kind: 'key_expiring',
     place: world.environment,
@@ -235,8 +298,18 @@ async function expiryFacts(world: World): Promise<Fact[]> {
 const isNear = (used: bigint, allowed: bigint): boolean => used * 5n >= allowed * 4n
 
 /** Keys that have used most of their requests of the day. The counters of both worlds are in `shared`. */
-async function dayFacts(db: Db, worlds: readonly World[]): Promise<Fact[]> {
-  const days = await fullestDays(db)
+const daySource = (db: Db, worlds: readonly World[]): StateSource => ({
+  name: 'day limits',
+  async page(after = '') {
+    const days = await countersOfDay(db, { after, limit: PAGE })
+    return { facts: await dayFacts(worlds, days), ...nextOf(days, ({ subject }) => subject) }
+  },
+})
+
+async function dayFacts(
+  worlds: readonly World[],
+  days: Awaited<ReturnType<typeof countersOfDay>>,
+): Promise<Fact[]> {
   if (days.length === 0) return []
   const counts = new Map(days.map((day) => [day.subject, day]))
   const facts: Fact[] = []
@@ -261,11 +334,23 @@ async function dayFacts(db: Db, worlds: readonly World[]): Promise<Fact[]> {
 
 /** Longer than SLOW_MS: a customer who paid since the last run is looked at. */
 const ACTIVE_MS = 3 * SLOW_MS
-const CUSTOMERS = 500
 
-async function moneyFacts(world: World): Promise<Fact[]> {
-  const since = new Date(world.clock.now() - ACTIVE_MS)
-  const active = await limitedAndActive(world.reads, { since, limit: CUSTOMERS })
+const moneySource = (world: World): StateSource => ({
+  name: `money limits ${world.environment}`,
+  async page(after = ' ') {
+    const since = new Date(world.clock.now() - ACTIVE_MS)
+    const [partner_id = '', customer_id = ''] = after.split(' ')
+    const active = await limitedAndActive(world.reads, {
+      since,
+      after: { partner_id, customer_id },
+      limit: PAGE,
+    })
+    const facts = await moneyFacts(world, active)
+    return { facts, ...nextOf(active, (last) => `${last.partner_id} ${last.customer_id}`) }
+  },
+})
+
+async function moneyFacts(world: World, active: readonly CustomerOfPartner[]): Promise<Fact[]> {
   if (active.length === 0) return []
   const partners = new Map(active.map(({ customer_id, partner_id }) => [customer_id, partner_id]))
   const usages = await moneyLimitUsages(world.reads, [...partners.keys()])

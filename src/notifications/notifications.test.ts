@@ -10,6 +10,7 @@ import { act } from '../control/operator/act.ts'
 import { createSealer } from '../core/seal.ts'
 import { openChore } from '../db/chore.ts'
 import { setMoneyLimits } from '../money/money-limits/money-limits.ts'
+import { limitedAndActive } from '../money/money-limits/store.ts'
 import { editPartner } from '../parties/partners/partners.ts'
 import { openCollector } from './collect.ts'
 import { confirmationToken } from './confirmation.ts'
@@ -319,16 +320,9 @@ describe('a partner’s people', () => {
       `UPDATE sandbox.api_keys SET expires_at = clock_timestamp() + interval '3 days', created_at = created_at - interval '300 days'
        WHERE id = '${key_id}'`,
     )
-    // The service looks at limits every two minutes; this is another node that has just started.
     const topics = async () => (await linesOf(owner)).map(({ kind, topic }) => `${kind} ${topic}`).sort()
     await until(async () => {
-      const work = openCollector({ shared: service.shared, worlds: service.worlds, exceptions_in: [] })
-      const chore = openChore(
-        { name: 'tell people', every_ms: 2 ** 30, pool: service.shared.db, work },
-        { log },
-      )
-      await chore.run()
-      await chore.stop()
+      await collectOnce()
       return (await topics()).join() === 'key_expiring ,limit_near payout_day,limit_near requests'
     }, 60_000)
     // What was found in different runs may be in different mails.
@@ -346,7 +340,88 @@ describe('a partner’s people', () => {
   })
 })
 
+/** What another node finds that has just started: the service itself looks at states every two minutes. */
+async function collectOnce(): Promise<void> {
+  const work = openCollector({ shared: service.shared, worlds: service.worlds, exceptions_in: [] })
+  const chore = openChore({ name: 'tell people', every_ms: 2 ** 30, pool: service.shared.db, work }, { log })
+  await chore.run()
+  await chore.stop()
+}
+
 describe('whoever is hostile', () => {
+  test('keeps nobody from being told: a thousand keys, counters and endpoints of one partner do not crowd out others', async () => {
+    const crowd = await team('owner')
+    const other = await team('owner')
+    const [owner] = other.people as [Person]
+    const keys = `generate_series(1, 1100) AS i`
+    await editPartner(service.shared, other.partner_id, { per_day: 10 })
+    await sql(
+      'SET session_replication_role = replica',
+      // More urgent, fuller and newer than those of the other partner, and before them in the order of ids.
+      `INSERT INTO sandbox.api_keys (id, partner_id, name, scopes, created_at, expires_at, per_day)
+       SELECT 'key_00crowd' || i, '${crowd.partner_id}', 'x', '{}', now() - interval '300 days', now() + interval '1 day', 1000000 FROM ${keys}`,
+      `INSERT INTO sandbox.api_key_values (hash, api_key_id, last_four)
+       SELECT sha256(('crowd' || i)::bytea), 'key_00crowd' || i, 'abcd' FROM ${keys}`,
+      `INSERT INTO shared.windows (subject, name, starts_at, ends_at, count)
+       SELECT 'key_00crowd' || i, 'day', date_trunc('day', now(), 'UTC'), date_trunc('day', now(), 'UTC') + interval '1 day', 100 FROM ${keys}`,
+      `INSERT INTO shared.windows AS w (subject, name, starts_at, ends_at, count)
+       VALUES ('${other.key_id}', 'day', date_trunc('day', now(), 'UTC'), date_trunc('day', now(), 'UTC') + interval '1 day', 9)
+       ON CONFLICT (subject, name, starts_at) DO UPDATE SET count = 9`,
+      `INSERT INTO sandbox.webhook_endpoints (id, partner_id, url, events, secret, failing_since, created_at)
+       SELECT 'we_00crowd' || i, '${crowd.partner_id}', 'https://example.com', '{*}', '', now() - interval '2 minutes', now() FROM ${keys}`,
+      `INSERT INTO sandbox.webhook_endpoints (id, partner_id, url, events, secret, failing_since, created_at)
+       VALUES ('we_other', '${other.partner_id}', 'https://example.com', '{*}', '', now() - interval '3 hours', now())`,
+      `UPDATE sandbox.api_keys SET expires_at = now() + interval '3 days', created_at = created_at - interval '300 days'
+       WHERE id = '${other.key_id}'`,
+    )
+    try {
+      await until(async () => {
+        await collectOnce()
+        return (await linesOf(owner)).length >= 3
+      }, 60_000)
+      const told = (await linesOf(owner)).map(({ kind, topic }) => `${kind} ${topic}`).sort()
+      expect(told).toEqual(['key_expiring ', 'limit_near requests', 'webhook_failing '])
+    } finally {
+      await sql(
+        'SET session_replication_role = replica',
+        `DELETE FROM sandbox.api_key_values WHERE starts_with(api_key_id, 'key_00crowd')`,
+        `DELETE FROM sandbox.api_keys WHERE starts_with(id, 'key_00crowd')`,
+        `DELETE FROM shared.windows WHERE starts_with(subject, 'key_00crowd')`,
+        `DELETE FROM sandbox.webhook_endpoints WHERE starts_with(id, 'we_00crowd') OR id = 'we_other'`,
+      )
+    }
+  })
+
+  test('has active customers with limits read page by page, so that those of every partner are reached', async () => {
+    const customers: string[] = []
+    for (let partner = 0; partner < 2; partner++) {
+      const { api, partner_id } = await team()
+      await setMoneyLimits(service.worlds.sandbox, partner_id, { payout_day: 10_000n })
+      for (let i = 0; i < 2; i++) {
+        const document = someCpf()
+        const { id } = (await api.post('/v1/customers', { name: 'Nilo Caetano', document })).json
+        await api.post('/v1/sandbox/deposits', { customer_id: id, asset: 'BRL', amount: '10000' })
+        await api.post('/v1/pix/payouts', {
+          customer_id: id,
+          amount: '100',
+          counterparty: { type: 'pix_key', pix_key: document },
+          idempotency_key: id,
+        })
+        customers.push(id)
+      }
+    }
+    const since = new Date(Date.now() - 3_600_000)
+    const found: string[] = []
+    for (let after = { partner_id: '', customer_id: '' }; ; ) {
+      const page = await limitedAndActive(service.worlds.sandbox.reads, { since, after, limit: 1 })
+      const [last] = page
+      if (!last || found.includes(last.customer_id)) break
+      found.push(last.customer_id)
+      after = last
+    }
+    expect(found).toEqual(expect.arrayContaining(customers))
+  })
+
   test('cannot make the service write to strangers: an invited address gets one mail, without a word of theirs', async () => {
     const { people } = await team('owner')
     const [owner] = people as [Person]

@@ -303,15 +303,25 @@ export const webhookChecks: readonly Check[] = [
 /** Endpoints of all partners that fail for longer, or that the service disabled after a time; the newest thousand. */
 export async function endpointsInTrouble(
   db: Db,
-  { failing_before, disabled_after }: { readonly failing_before: Date; readonly disabled_after: Date },
+  {
+    failing_before,
+    disabled_after,
+    after,
+    limit,
+  }: {
+    readonly failing_before: Date
+    readonly disabled_after: Date
+    readonly after: string
+    readonly limit: number
+  },
 ): Promise<Pick<WebhookEndpoint, 'id' | 'partner_id' | 'failing_since' | 'disabled_at'>[]> {
   const { rows } = await db.query({
     name: 'endpoints in trouble',
     text: `SELECT id, partner_id, failing_since, disabled_at FROM webhook_endpoints
-      WHERE (status = 'enabled' AND failing_since < $1)
-        OR (status = 'disabled' AND disabled_reason <> 'by_request' AND disabled_at > $2)
-      ORDER BY coalesce(disabled_at, failing_since) DESC LIMIT 1000`,
-    values: [failing_before, disabled_after],
+      WHERE id > $3 AND ((status = 'enabled' AND failing_since < $1)
+        OR (status = 'disabled' AND disabled_reason <> 'by_request' AND disabled_at > $2))
+      ORDER BY id LIMIT $4`,
+    values: [failing_before, disabled_after, after, limit],
   })
   return rows
 }

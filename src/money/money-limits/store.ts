@@ -111,24 +111,30 @@ export async function moneyLimitUsageOf(db: Db, customer_id: string): Promise<Mo
 /** Of each partner, per kind of order. */
 const NEWEST_ORDERS = 2000
 
+export type CustomerOfPartner = { readonly customer_id: string; readonly partner_id: string }
+
 /**
- * Customers with a limit for which an order was made since a time, from the newest orders of each partner. The cost does not
- * grow with the number of customers or limits.
+ * Customers with a limit for which an order was made since a time, from the newest orders of each partner, in the order of
+ * partners and customers. The cost does not grow with the number of customers or limits.
  */
 export async function limitedAndActive(
   db: Db,
-  { since, limit }: { readonly since: Date; readonly limit: number },
-): Promise<{ readonly customer_id: string; readonly partner_id: string }[]> {
+  {
+    since,
+    after,
+    limit,
+  }: { readonly since: Date; readonly after: CustomerOfPartner; readonly limit: number },
+): Promise<CustomerOfPartner[]> {
   const newest = (table: 'payouts' | 'transfers') => `(SELECT customer_id FROM ${table}
       WHERE partner_id = p.id AND created_at > $1 ORDER BY created_at DESC LIMIT ${NEWEST_ORDERS})`
   const { rows } = await db.query({
     name: 'customers with limits and new orders',
     text: `SELECT o.customer_id, p.id AS partner_id FROM shared.partners p
       CROSS JOIN LATERAL (${newest('payouts')} UNION ${newest('transfers')}) AS o
-      WHERE EXISTS (SELECT FROM money_limits)
+      WHERE EXISTS (SELECT FROM money_limits) AND p.id >= $3 AND (p.id, o.customer_id) > ($3, $4)
         AND EXISTS (SELECT FROM money_limits WHERE subject_id IN (o.customer_id, p.id))
-      LIMIT $2`,
-    values: [since, limit],
+      ORDER BY p.id, o.customer_id LIMIT $2`,
+    values: [since, limit, after.partner_id, after.customer_id],
   })
   return rows
 }

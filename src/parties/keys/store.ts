@@ -261,11 +261,12 @@ export async function lockKeyInForce(
 }
 
 /**
- * Keys that expire within so many days. A key that was made for a shorter time counts once half of its time is over.
+ * Keys that expire within so many days, in the order of their ids. A key that was made for a shorter time counts once half of
+ * its time is over.
  */
 export async function expiringKeys(
   db: Db,
-  days: number,
+  { days, after, limit }: { readonly days: number; readonly after: string; readonly limit: number },
 ): Promise<
   (Pick<ApiKey, 'id' | 'partner_id'> & { readonly expires_at: Date; readonly last_four: string })[]
 > {
@@ -273,11 +274,12 @@ export async function expiringKeys(
     name: 'expiring api keys',
     text: `SELECT k.id, k.partner_id, k.expires_at, v.last_four
       FROM (SELECT id, partner_id, expires_at FROM api_keys
-        WHERE revoked_at IS NULL AND made_for IS NULL AND expires_at > clock_timestamp()
+        WHERE id > $2 AND revoked_at IS NULL AND made_for IS NULL AND expires_at > clock_timestamp()
           AND expires_at - least(make_interval(days => $1), (expires_at - created_at) / 2) < clock_timestamp()
-        ORDER BY expires_at LIMIT 1000) AS k
-      CROSS JOIN LATERAL (SELECT last_four FROM api_key_values WHERE api_key_id = k.id ORDER BY created_at DESC LIMIT 1) AS v`,
-    values: [days],
+        ORDER BY id LIMIT $3) AS k
+      CROSS JOIN LATERAL (SELECT last_four FROM api_key_values WHERE api_key_id = k.id ORDER BY created_at DESC LIMIT 1) AS v
+      ORDER BY k.id`,
+    values: [days, after, limit],
   })
   return rows
 }
