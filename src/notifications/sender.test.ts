@@ -129,6 +129,40 @@ describe('a mail', () => {
     expect(outcomes.toSorted()).toEqual(['given_up', 'sent'])
   })
 
+  test('to an address that the server puts off waits alone: the others go out in the same round', async () => {
+    const [bad, ...fine] = [await somebody(), await somebody(), await somebody()]
+    const server = await openServer({
+      onRcptTo: ({ address }, _, done) =>
+        address === bad!.user.email
+          ? done(Object.assign(new Error('mailbox busy'), { responseCode: 450 }))
+          : done(),
+    })
+    const ids: string[] = []
+    for (const person of [bad!, ...fine]) ids.push(await mailFor(person))
+    // One round only: the next one would begin in ten days.
+    const { outcomes } = openSender(server.port, { poll_ms: 864_000_000, retry_ms: [864_000_000] })
+    await until(async () => (await statusOf(ids[2]!)).status === 'sent', 60_000)
+    expect(outcomes).toEqual(['failed', 'sent', 'sent'])
+    expect(await statusOf(ids[0]!)).toMatchObject({ status: 'waiting', attempts: 1 })
+    await sql(`UPDATE shared.mails SET status = 'canceled', ended_at = now() WHERE id = '${ids[0]}'`)
+  })
+
+  test('waits for the next round when the server closes the connection, whatever the recipient is', async () => {
+    let asked = 0
+    const server = await openServer({
+      onRcptTo(_, __, done) {
+        asked++
+        done(Object.assign(new Error('shutting down'), { responseCode: 421 }))
+      },
+    })
+    const ids = [await mailFor(await somebody()), await mailFor(await somebody())]
+    const { outcomes } = openSender(server.port, { poll_ms: 864_000_000, retry_ms: [864_000_000] })
+    await until(() => outcomes.length === 1, 60_000)
+    expect(await statusOf(ids[1]!)).toMatchObject({ status: 'waiting', attempts: 0 })
+    expect(asked).toBe(1)
+    await sql(`UPDATE shared.mails SET status = 'canceled', ended_at = now() WHERE status = 'waiting'`)
+  })
+
   test('that hangs holds no connection to the database', async () => {
     const held: (() => void)[] = []
     const server = await openServer({ onMailFrom: (_, __, done) => void held.push(() => done()) })

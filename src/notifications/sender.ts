@@ -61,7 +61,7 @@ export function openMailSender(parts: SenderParts): MailSender {
     await noteLook(db)
     while (!stopped) {
       const mail = await takeMail(db, LEASE_MS)
-      // After a failure the server may be down: the other mails wait for the next round.
+      // After a failure of the server the other mails wait for the next round.
       if (!mail || !(await deliver(mail, parts, stopping.signal))) return
     }
   }
@@ -81,7 +81,7 @@ export function openMailSender(parts: SenderParts): MailSender {
   }
 }
 
-/** False when the server did not take the mail, for a reason that may hold for others too. */
+/** False when the server did not take the mail, for a reason that may hold for others too: it is down, or refuses the sender. */
 async function deliver(mail: TakenMail, parts: SenderParts, signal: AbortSignal): Promise<boolean> {
   const { db, mailer, log, onOutcome, domain } = parts
   if (mail.removed) {
@@ -99,7 +99,7 @@ async function deliver(mail: TakenMail, parts: SenderParts, signal: AbortSignal)
     const failure =
       error instanceof MailFailure
         ? error
-        : new MailFailure(`${(error as Error).name}: the mail cannot be made`, false)
+        : new MailFailure(`${(error as Error).name}: the mail cannot be made`, { about_mail: true })
     return fail(mail, failure, parts)
   }
   crashPoint('after_mail')
@@ -112,7 +112,7 @@ async function deliver(mail: TakenMail, parts: SenderParts, signal: AbortSignal)
 
 async function fail(
   mail: TakenMail,
-  { message, permanent }: MailFailure,
+  { message, permanent, about_mail }: MailFailure,
   { db, log, onOutcome, retry_ms = RETRY_MS }: SenderParts,
 ): Promise<boolean> {
   const line = { mail_id: mail.id, user_id: mail.user_id, attempts: mail.attempts, reason: message }
@@ -126,7 +126,7 @@ async function fail(
   }
   await noteFailed(db, message)
   onOutcome(delay_ms === undefined ? 'given_up' : 'failed')
-  return permanent
+  return about_mail
 }
 
 function contentOf(

@@ -30,9 +30,12 @@ export type Mailer = {
 export class MailFailure extends Error {
   /** The server refuses this mail or its recipient, and would refuse it again. */
   readonly permanent: boolean
-  constructor(message: string, permanent: boolean) {
+  /** The failure concerns this mail or its recipient: the server may take others. */
+  readonly about_mail: boolean
+  constructor(message: string, scope: { readonly permanent?: boolean; readonly about_mail?: boolean } = {}) {
     super(message)
-    this.permanent = permanent
+    this.permanent = scope.permanent ?? false
+    this.about_mail = scope.about_mail ?? this.permanent
   }
 }
 
@@ -62,7 +65,7 @@ export function openMailer(options: MailerOptions): Mailer {
   const plain = !secure && (tls === 'off' || isThisMachine(host))
   return {
     async send(mail, signal) {
-      if (!isMailbox(mail.to)) throw new MailFailure('the address cannot get mail', true)
+      if (!isMailbox(mail.to)) throw new MailFailure('the address cannot get mail', { permanent: true })
       const late = AbortSignal.timeout(deadline_ms)
       const ended = signal ? AbortSignal.any([signal, late]) : late
       const transport = createTransport({
@@ -131,14 +134,20 @@ type SmtpError = Error & {
 
 /** The server speaks of this mail or its recipient, not of the connection, the credentials or the sender. */
 const ABOUT_THE_MAIL = ['RCPT TO', 'DATA']
+/** The server closes the connection, whatever the command was. */
+const CLOSING = 421
 
 function failureOf(error: SmtpError, late: boolean, server: SmtpServer): MailFailure {
   const { code = 'ESMTP', responseCode, response, command } = error
-  if (late) return new MailFailure('ETIMEDOUT: the server did not finish in time', false)
+  if (late) return new MailFailure('ETIMEDOUT: the server did not finish in time')
   const where = command ? ` at ${command}` : ''
   const said = cleaned(response ?? error.message, server)
-  const permanent = (responseCode ?? 0) >= 500 && ABOUT_THE_MAIL.some((one) => command?.startsWith(one))
-  return new MailFailure(`${code}${where}: ${said}`, permanent)
+  const about_mail =
+    responseCode !== undefined &&
+    responseCode !== CLOSING &&
+    ABOUT_THE_MAIL.some((one) => command?.startsWith(one))
+  const permanent = about_mail && responseCode >= 500
+  return new MailFailure(`${code}${where}: ${said}`, { permanent, about_mail })
 }
 
 const SAID_MAX = 200
