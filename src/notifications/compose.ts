@@ -5,8 +5,10 @@ import { personRoleOf } from '../parties/team/people.ts'
 import type { User } from '../parties/team/store.ts'
 import { isMailedByDefault } from './kinds.ts'
 import {
+  confirmationsTo,
   insertMail,
   lockWaiting,
+  noteConfirmationTo,
   peopleToMail,
   recentConfirmations,
   recentMails,
@@ -55,7 +57,7 @@ async function composeFor(tx: Db, user_id: string, { shared, pace }: ComposerPar
   const [wanted, others] = [rows.filter(isMailed), rows.filter((row) => !isMailed(row))]
   await settleNotifications(tx, idsOf(others))
   if (wanted.length === 0) return false
-  if (needsConfirmation(person)) return (await mayConfirm(tx, person)) && askToConfirm(tx, shared, person.id)
+  if (needsConfirmation(person)) return (await mayConfirm(tx, person)) && askToConfirm(tx, shared, person)
   const mail = { id: shared.newId('mail'), user_id, kind: 'digest' } as const
   if (!(await insertMail(tx, mail))) return false
   await settleNotifications(tx, idsOf(wanted), mail.id)
@@ -103,18 +105,29 @@ export const needsConfirmation = ({
 
 const CONFIRMATIONS_PER_PARTNER_AND_DAY = 20
 const CONFIRMATIONS_PER_PERSON_AND_DAY = 3
+/** Whoever is removed and invited again is another user with the same address. */
+const CONFIRMATIONS_PER_ADDRESS_AND_DAY = 3
 
 /** By itself the service asks once in seven days; the person may ask for it again, a few times a day. */
 export async function mayConfirm(
   tx: Db,
-  person: Pick<User, 'id' | 'partner_id'>,
+  person: Pick<User, 'id' | 'partner_id' | 'email'>,
   { by_person = false }: { readonly by_person?: boolean } = {},
 ): Promise<boolean> {
   const sent = await recentConfirmations(tx, { user_id: person.id, partner_id: person.partner_id })
   if (sent.to_partner >= CONFIRMATIONS_PER_PARTNER_AND_DAY) return false
+  if ((await confirmationsTo(tx, person.email)) >= CONFIRMATIONS_PER_ADDRESS_AND_DAY) return false
   return by_person ? sent.to_person_today < CONFIRMATIONS_PER_PERSON_AND_DAY : sent.to_person === 0
 }
 
 /** False if another mail to this person waits. */
-export const askToConfirm = (tx: Db, shared: Pick<Shared, 'newId'>, user_id: string): Promise<boolean> =>
-  insertMail(tx, { id: shared.newId('mail'), user_id, kind: 'confirmation' })
+export async function askToConfirm(
+  tx: Db,
+  shared: Pick<Shared, 'newId'>,
+  { id: user_id, email }: Pick<User, 'id' | 'email'>,
+): Promise<boolean> {
+  const mail = { id: shared.newId('mail'), user_id, kind: 'confirmation' } as const
+  if (!(await insertMail(tx, mail))) return false
+  await noteConfirmationTo(tx, email, mail.id)
+  return true
+}

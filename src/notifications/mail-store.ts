@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Db } from '../db/pool.ts'
 import type { User } from '../parties/team/store.ts'
 import { type Notification, notificationColumns } from './store.ts'
@@ -108,6 +109,28 @@ export async function recentConfirmations(
     [user_id, partner_id],
   )
   return rows[0]
+}
+
+const CONFIRMATION = 'confirmation'
+
+/** A removed user loses its address, so the address of a confirmation is kept apart from its mail, as a hash. */
+const hashOf = (email: string): string => createHash('sha256').update(email.toLowerCase()).digest('hex')
+
+/** Confirmations to this address in the last day, whoever had it. */
+export async function confirmationsTo(db: Db, email: string): Promise<number> {
+  const { rows } = await db.query(
+    `SELECT count(*)::integer AS count FROM notification_sightings
+     WHERE source = $1 AND starts_with(subject, $2) AND seen_at > clock_timestamp() - interval '1 day'`,
+    [CONFIRMATION, hashOf(email)],
+  )
+  return rows[0].count
+}
+
+export async function noteConfirmationTo(tx: Db, email: string, mail_id: string): Promise<void> {
+  await tx.query('INSERT INTO notification_sightings (source, subject) VALUES ($1, $2)', [
+    CONFIRMATION,
+    `${hashOf(email)} ${mail_id}`,
+  ])
 }
 
 /** False if a mail to this person waits already. */

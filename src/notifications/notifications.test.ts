@@ -422,6 +422,34 @@ describe('whoever is hostile', () => {
     expect(found).toEqual(expect.arrayContaining(customers))
   })
 
+  test('cannot have one address asked more than three times a day, by removing and inviting it again', async () => {
+    const { people } = await team('owner')
+    const page = await enter((people as [Person])[0])
+    const victim = `again-${Date.now()}@elsewhere.example`
+    const password = 'correct horse battery staple'
+    const removed = () =>
+      sql(
+        `UPDATE shared.users SET email = id || '@removed.invalid', removed_at = clock_timestamp() WHERE email = '${victim}'`,
+      )
+    for (let round = 0; round < 5; round++) {
+      const invited = await page.post(
+        '/invitations',
+        { form_id: `form-of-a-test-again-${round}`, email: victim, name: 'Vic', role: 'viewer' },
+        fromPage,
+      )
+      expect(invited.status, invited.text).toBe(201)
+      const token = invited.json.link.split('/').at(-1)
+      const own = openConsole(service.url, { address: someAddress() })
+      expect((await own.post('/links/use', { token, password }, fromPage)).status).toBe(200)
+      const client = openConsole(service.url, { address: someAddress() })
+      expect((await client.post('/session', { email: victim, password }, fromPage)).status).toBe(200)
+      if (round < 3) await eventually(() => expect(mail_server.to(victim)).toHaveLength(round + 1))
+      else await settled()
+      await removed()
+    }
+    expect(mail_server.to(victim)).toHaveLength(3)
+  })
+
   test('cannot make the service write to strangers: an invited address gets one mail, without a word of theirs', async () => {
     const { people } = await team('owner')
     const [owner] = people as [Person]

@@ -79,7 +79,7 @@ export const notificationRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       const { works, state } = await renderSettings(tx, user)
       if (!works || state === 'confirmed' || state === 'not_mailable')
         refuse('not_possible', { message: whyNot(works) })
-      if (!(await mayConfirm(tx, user, { by_person: true })) || !(await askToConfirm(tx, team, user.id)))
+      if (!(await mayConfirm(tx, user, { by_person: true })) || !(await askToConfirm(tx, team, user)))
         refuse('not_possible', {
           message:
             'Such a mail is on its way, or several were sent today. Look into your mailbox, also under spam.',
