@@ -1,6 +1,10 @@
+import { backOffWithAge } from '../../rails/back-off.ts'
 import type { Network } from './address.ts'
 
-/** Delay to the next status query of a transfer: a quarter of its age, up to a maximum that fits the chain's block time. */
+/**
+ * Delay to the next status query of a transfer: a quarter of its age, up to a maximum that fits the chain's block time, and
+ * longer for a transfer that is open for hours.
+ */
 const SOONEST_MS = 500
 
 const latest_ms: Readonly<Record<Network, number>> = {
@@ -13,7 +17,7 @@ const latest_ms: Readonly<Record<Network, number>> = {
 }
 
 export const pollAgainAfter = (network: Network, age_ms: number): number =>
-  Math.min(latest_ms[network], Math.max(SOONEST_MS, age_ms / 4))
+  Math.max(Math.min(latest_ms[network], Math.max(SOONEST_MS, age_ms / 4)), backOffWithAge(age_ms))
 
 const MINUTE_MS = 60_000
 

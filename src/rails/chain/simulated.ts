@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
+import { backOffWithAge } from '../back-off.ts'
 import type { Journal } from '../journal.ts'
 import type { ChainOrder, ChainRail, Charge, SignedTransaction } from './rail.ts'
 
@@ -18,7 +19,7 @@ type SimulatedChainOptions = {
 const LATE_MS = 300_000
 
 const inputs = { gas_price_wei: 15_000_000_000n, eth_price: 3_000_000_000n, sat_per_vbyte: 10n }
-/** Delay to the next attempt of the signer. */
+/** Least delay to the next attempt of the signer. */
 const UNSIGNED_MS = 5000
 /** Size of a payment with change. */
 const VBYTES = 209n
@@ -42,7 +43,11 @@ export function simulatedChain({
       if (age(order) < broadcast_ms)
         return { kind: 'later', at: new Date(order.created_at.getTime() + broadcast_ms) }
       // The signer does not get to it: the transfer stays unsigned until a person resolves it.
-      if (magic(order) === '9007') return { kind: 'later', at: new Date(clock.now() + UNSIGNED_MS) }
+      if (magic(order) === '9007')
+        return {
+          kind: 'later',
+          at: new Date(clock.now() + Math.max(UNSIGNED_MS, backOffWithAge(age(order)))),
+        }
       if (magic(order) === '9001') return { kind: 'refused', rail_code: 'refused_before_broadcast' }
       return { kind: 'signed', ...simulatedTransaction(order) }
     },
