@@ -38,7 +38,7 @@ const flat = (row: Row): Row =>
   )
 
 /** A leading apostrophe makes a spreadsheet read as text what begins like a formula or with an invisible character. */
-const FORMULA = /^[=+\-@\p{Cc}\p{Cf}]/u
+const FORMULA = /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]|^[\p{Cc}\p{Cf}]/u
 const NUMBER = /^-?[0-9]+(\.[0-9]+)?$/
 const QUOTED = /[",\r\n]/
 

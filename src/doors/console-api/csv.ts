@@ -65,7 +65,7 @@ const ROWS_LEFT_OUT: Readonly<Record<CsvLanguage, string>> = {
 }
 
 /** A leading apostrophe makes a spreadsheet read as text what begins like a formula or with an invisible character. */
-const FORMULA = /^[=+\-@\p{Cc}\p{Cf}]/u
+const FORMULA = /^[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]|^[\p{Cc}\p{Cf}]/u
 const QUOTED = /[",;\r\n]/
 
 function written(cell: Cell, language: CsvLanguage): string {
