@@ -248,6 +248,8 @@ test('an operator finds a payout by its id, sees what the partner sees, and the 
       await main.getByText('as the partner sees it, read-only').waitFor()
       await main.getByRole('link', { name: 'Lumen Pagamentos' }).waitFor()
       // Only copying: no button of the partner's page.
+    await page.getByRole('cell', { name: 'Closed an exception' }).first().waitFor()
+    expect(await page.getByRole('cell', { name: 'close_exception' }).count()).toBe(0)
       const buttons = await main
         .getByRole('button')
         .evaluateAll((all) => all.map((one) => one.textContent || one.ariaLabel))

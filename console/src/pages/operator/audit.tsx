@@ -3,6 +3,7 @@ import type { Reply } from '../../api/client.ts'
 import { useAct, useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { countText } from '../../format/amount.ts'
+import { useActText } from '../../text/acts/use-act-text.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
@@ -85,6 +86,7 @@ type LinesProps = {
 
 function Lines({ list, onShow }: LinesProps) {
   const { operator } = useText()
+  const actText = useActText()
   const { audit } = operator
   return (
     <Table<Act>
@@ -97,7 +99,7 @@ function Lines({ list, onShow }: LinesProps) {
       columns={[
         { key: 'when', head: audit.when, fold: 'm2', cell: ({ at }) => <Time at={at} /> },
         { key: 'who', head: audit.who, fold: 'm1', cell: (act) => <Who act={act} /> },
-        { key: 'action', head: audit.action, fold: 'a1', className: 'mono', cell: ({ action }) => action },
+        { key: 'action', head: audit.what, fold: 'a1', cell: ({ action }) => actText(action) },
         {
           key: 'object',
           head: audit.object,
@@ -136,14 +138,22 @@ function Who({ act: { actor_kind, actor_email } }: { readonly act: Act }) {
 function Shown({ act, onClose }: { readonly act: Act; readonly onClose: () => void }) {
   const { operator } = useText()
   const { audit } = operator
+  const actText = useActText()
   const environment = useEnvironment()
   return (
-    <Dialog title={<span className="mono">{act.action}</span>} onClose={onClose} size="wide">
+    <Dialog title={actText(act.action)} onClose={onClose} size="wide">
       <div className="b stack-4">
         <Details
           rows={[
             [audit.when, <Time key="at" at={act.at} as="detail" />],
             [audit.who, <Who key="who" act={act} />],
+            // As stored: the filter takes this name.
+            [
+              audit.action,
+              <span key="action" className="mono">
+                {act.action}
+              </span>,
+            ],
             [
               audit.object,
               act.object_id !== null && <ObjectOf id={act.object_id} place={act.place} as="full" />,

@@ -613,6 +613,7 @@ export const operator = {
     production: 'Production',
     sandbox: 'Sandbox',
     shared: 'Shared',
+    what: 'What',
     actor: 'Who',
     empty: 'No line matches these filters.',
     shell: 'Command line',

@@ -588,6 +588,7 @@ export const operator: typeof En = {
     line: 'Linha',
     all: 'Todas',
     production: 'Produção',
+    what: 'O quê',
     sandbox: 'Sandbox',
     shared: 'Comum',
     actor: 'Quem',
