@@ -198,6 +198,33 @@ test('a partner is made, its terms are changed, and its customer is credited by 
   })
 })
 
+test('a credit is reversed in words that name its amount and its customer, and no deposit of another customer is', async () => {
+  const { customer, deposit } = stage.ids
+  const { rows } = await service.worlds.sandbox.db.query(
+    'SELECT id FROM deposits WHERE customer_id <> $1 ORDER BY id LIMIT 1',
+    [customer],
+  )
+  await browse(here({ as: stage.operators.admin }), async ({ page, visit, allow, axe, screenshot }) => {
+    allow(/404/)
+    await visit(`/operator/sandbox/customers/${customer}`)
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Reverse a credit…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('credited twice')
+    await dialog.getByLabel('Reference').fill('reversal-1')
+    await dialog.getByLabel('Id of the deposit').fill(rows[0].id)
+    await dialog.getByText('has no deposit with this id').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('Id of the deposit').fill(deposit)
+    await dialog.getByRole('button', { name: 'Continue', disabled: false }).click()
+    await dialog
+      .getByText(/You decide: \S+\s[\d.,]+( \S+)? credited by mistake is debited from .*Ana Souza/)
+      .waitFor()
+    await axe()
+    await screenshot('reverse-words')
+  })
+})
+
 test('an exception is closed with a reason, and the log tells of it', async () => {
   const { db, clock } = service.worlds.production
   await recordException(db, clock, {
@@ -221,6 +248,8 @@ test('an exception is closed with a reason, and the log tells of it', async () =
       .first()
       .waitFor()
     await visit('/operator/production/audit?action=close_exception')
+    await page.getByRole('cell', { name: 'Closed an exception' }).first().waitFor()
+    expect(await page.getByRole('cell', { name: 'close_exception' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Show' }).first().click()
     await page.getByRole('dialog').getByText('The bank confirmed the return.').waitFor()
     await axe()
@@ -248,8 +277,6 @@ test('an operator finds a payout by its id, sees what the partner sees, and the 
       await main.getByText('as the partner sees it, read-only').waitFor()
       await main.getByRole('link', { name: 'Lumen Pagamentos' }).waitFor()
       // Only copying: no button of the partner's page.
-    await page.getByRole('cell', { name: 'Closed an exception' }).first().waitFor()
-    expect(await page.getByRole('cell', { name: 'close_exception' }).count()).toBe(0)
       const buttons = await main
         .getByRole('button')
         .evaluateAll((all) => all.map((one) => one.textContent || one.ariaLabel))

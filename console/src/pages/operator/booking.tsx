@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useAct } from '../../api/queries.ts'
+import { useAct, useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { amountText, parseAmount } from '../../format/amount.ts'
 import { isolated } from '../../format/id.ts'
@@ -74,12 +74,12 @@ function Why({ reason, setReason, reference, setReference }: WhyProps) {
 }
 
 /** Says in words what the act does, and whether another operator has to approve it. */
-function useWords(): (action: string, values: { amount: string; who: string }) => string {
+function useWords(): (action: string, values: { amount: string; who: string; to?: string }) => string {
   const { operator } = useText()
   const environment = useEnvironment()
   const { acted, proposals } = operator
-  return (action, { amount, who }) => {
-    const values = { amount, who: isolated(who), paid: false, role: '', end_to_end_id: '' }
+  return (action, { amount, who, to = '' }) => {
+    const values = { amount, who: isolated(who), to, paid: false, role: '', end_to_end_id: '' }
     const sentence = proposals.sentence[action]?.(values) ?? ''
     return environment === 'production' ? acted.you_propose(sentence) : acted.you_do(sentence)
   }
@@ -122,31 +122,54 @@ export function Book({ kind, customer, onActed, onClose }: BookProps) {
   )
 }
 
-export function Reverse({ onActed, onClose }: Done) {
+const DEPOSIT_ID = /^dep_[0-9a-z]{26}$/
+
+type ReverseProps = Done & {
+  readonly partner_id: string
+  readonly customer: { readonly id: string; readonly name: string }
+}
+
+/** The deposit is read before the operator confirms: the words name its amount, and it must be one of this customer. */
+export function Reverse({ partner_id, customer, onActed, onClose }: ReverseProps) {
   const { operator } = useText()
   const { booking } = operator
+  const { language } = useLanguage()
   const environment = useEnvironment()
+  const words = useWords()
   const reverse = useAct('console.operator.deposits.reverse', { stale })
   const [deposit, setDeposit] = useState('')
   const [reason, setReason] = useState('')
   const [reference, setReference] = useState('')
+  const deposit_id = deposit.trim()
+  const is_id = DEPOSIT_ID.test(deposit_id)
+  const read = useCall(
+    'console.operator.view.deposits.get',
+    { params: { environment, partner_id, deposit_id } },
+    { when: is_id },
+  )
+  const found = is_id && read.data?.customer.id === customer.id ? read.data.deposit : undefined
+  const is_unknown = deposit_id !== '' && found === undefined && !(is_id && read.isPending)
   return (
     <ActDialog
       title={booking.reverse_title}
+      words={words('reverse_credit', {
+        amount: found === undefined ? '' : amountText(found.amount, found.asset, { language }),
+        who: customer.name,
+      })}
       verb={booking.reverse_verb}
       busy={booking.working}
-      blocked={[deposit, reason, reference].some((text) => text.trim() === '')}
+      blocked={found === undefined || [reason, reference].some((text) => text.trim() === '')}
       why={useByTwo()}
       onAct={() =>
         reverse.mutateAsync({
-          params: { environment, deposit_id: deposit.trim() },
+          params: { environment, deposit_id },
           body: { reason: reason.trim(), reference: reference.trim() },
         })
       }
       onActed={onActed}
       onClose={onClose}
     >
-      <Field label={booking.deposit}>
+      <Field label={booking.deposit} error={is_unknown ? booking.reverse_unknown(customer.name) : undefined}>
         <Input value={deposit} onValue={setDeposit} mono autoComplete="off" spellCheck={false} />
       </Field>
       <Why {...{ reason, setReason, reference, setReference }} />
@@ -168,7 +191,7 @@ export function PayFees({ partner, onActed, onClose }: PayProps) {
   return (
     <ActDialog
       title={booking.pay_title(partner.name)}
-      words={words('pay_fees', { amount: amount_text, who: partner.name })}
+      words={words('pay_fees', { amount: amount_text, who: partner.name, to })}
       verb={booking.pay_verb[environment]}
       busy={booking.working}
       blocked={blocked}

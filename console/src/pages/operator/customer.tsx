@@ -229,7 +229,8 @@ function ActDialogs({ seen, doing, onActed, onClose }: DoingProps) {
   const limit = useAct('console.operator.customers.limit_money', { stale })
   const { customer } = seen
   const params = { environment, customer_id: customer.id }
-  if (doing === 'reverse') return <Reverse onActed={onActed} onClose={onClose} />
+  if (doing === 'reverse')
+    return <Reverse partner_id={seen.partner.id} customer={customer} onActed={onActed} onClose={onClose} />
   if (doing === 'limits')
     return (
       <EditLimits

@@ -1,8 +1,7 @@
 import type { Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
-import { amountText } from '../../format/amount.ts'
-import { isolated } from '../../format/id.ts'
+import { useActText } from '../../text/acts/use-act-text.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Details } from '../../ui/details.tsx'
@@ -16,6 +15,7 @@ import { Time } from '../../ui/time.tsx'
 import { type Acted, ProposalLink, useResult } from './acted.tsx'
 import { Decide, Decided, type Proposal } from './decide.tsx'
 import { OperatorId } from './object.tsx'
+import { sentenceOf } from './sentence.ts'
 import './operator.css'
 
 const shapes: Readonly<Record<Proposal['state'], string>> = {
@@ -165,29 +165,16 @@ function ProposalItem({ id, onDecided }: OneProps) {
   return one.data === undefined ? null : <ProposalDetails {...one.data} onDecided={onDecided} />
 }
 
-/** A sentence that says what an approval will do. */
-function useSentence({ action, amount, asset, customer, partner, details, what }: Proposal): string {
-  const { operator } = useText()
-  const { language } = useLanguage()
-  const say = operator.proposals.sentence[action]
-  if (say === undefined) return what
-  const whom = action === 'pay_fees' ? partner?.name : customer?.name
-  return say({
-    amount: amount === null || asset === null ? '' : amountText(amount, asset, { language }),
-    who: (whom && isolated(whom)) ?? details.email ?? details.customer_id ?? '',
-    paid: details.outcome !== 'failed',
-    role: operator.people.roles[details.role ?? ''] ?? '',
-    end_to_end_id: details.end_to_end_id ?? '',
-  })
-}
-
 type ToldProps = Reply<'console.operator.proposals.get'> & Pick<OneProps, 'onDecided'>
 
 function ProposalDetails({ proposal, others, lines, onDecided }: ToldProps) {
-  const { operator } = useText()
+  const texts = useText()
+  const { operator } = texts
+  const { language } = useLanguage()
+  const actText = useActText()
   const words = operator.proposals
   const { customer, partner, amount, asset, reason, reference } = proposal
-  const sentence = useSentence(proposal)
+  const sentence = sentenceOf(proposal, texts, language)
   return (
     <div className="cols c21 grow">
       <Section title={words.says} actions={<Id id={proposal.id} />}>
@@ -257,7 +244,7 @@ function ProposalDetails({ proposal, others, lines, onDecided }: ToldProps) {
           <ul className="checks">
             {lines.map(({ seq, place, at, action, by, hash }) => (
               <li key={seq} title={hash}>
-                <span className="mono">{action}</span>
+                <span>{actText(action)}</span>
                 <span className="quiet small">{words.line(seq, operator.audit[place])}</span>
                 <span className="quiet small push">
                   {by} · <Time at={at} />

@@ -7,6 +7,8 @@ type ProposalValues = {
   readonly amount: string
   /** The name of a customer, partner or person. */
   readonly who: string
+  /** The customer who is credited with fees; empty if they are paid outside. */
+  readonly to: string
   readonly paid: boolean
   readonly role: string
   /** The id in the Pix network that a resolution names; empty without one. */
@@ -28,7 +30,7 @@ const settled = ({ amount, to, customer, kind, paid, end_to_end_id }: Settlement
   if (!paid) return `${amount} to ${to} was never paid and never can be: ${customer} gets ${amount} back`
   return kind === 'payout'
     ? `${amount} to ${to} was paid by the bank under the end-to-end id ${end_to_end_id}`
-    : `${amount} to ${to} was confirmed by the network`
+    : `${amount} from ${customer} to ${to} was confirmed by the network`
 }
 
 /**
@@ -210,6 +212,7 @@ export const operator = {
     reverse_title: 'Reverse a credit made by mistake?',
     deposit: 'Id of the deposit',
     reverse_verb: 'Reverse credit',
+    reverse_unknown: (name: string) => `${name} has no deposit with this id.`,
     pay_title: (name: string) => `Pay the fees of ${name}?`,
     to: 'To customer',
     to_hint: 'Id of a customer of this partner. Empty: paid outside the service.',
@@ -405,6 +408,7 @@ export const operator = {
       reset_password: 'Reset an operator’s password',
       set_role: 'Change an operator’s role',
       reset_factor: 'Reset an operator’s second factor',
+      remove_user: 'Remove an operator',
     } as Record<string, string>,
     says: 'What happens when it is approved',
     all: 'All',
@@ -420,12 +424,16 @@ export const operator = {
         paid
           ? `The transfer of ${who} becomes confirmed: ${amount} has left for good.`
           : `The transfer of ${who} becomes failed: ${amount} goes back to ${who}.`,
-      pay_fees: ({ amount, who }) => `${who} gets ${amount} of its earned fees.`,
+      pay_fees: ({ amount, who, to }) =>
+        to === ''
+          ? `${who} gets ${amount} of its earned fees, paid outside the service.`
+          : `${who} gets ${amount} of its earned fees, credited to ${to}.`,
       create_user: ({ who, role }) =>
         `${who} becomes an operator, ${role}. The password is shown to the operator who approves.`,
       reset_password: ({ who }) => `${who} gets a new password, which is shown to the operator who approves.`,
       set_role: ({ who, role }) => `${who} gets the role ${role}.`,
       reset_factor: ({ who }) => `The second factor of ${who} is removed.`,
+      remove_user: ({ who }) => `${who} is removed and can no longer sign in.`,
     } as Record<string, (values: ProposalValues) => string>,
     reason: 'Reason',
     reference: 'Reference',
@@ -605,6 +613,7 @@ export const operator = {
       'What people did. Each line holds the hash of the line before, so a changed or removed line breaks the chain.',
     when: 'When',
     who: 'Who',
+    what: 'What',
     action: 'Action',
     object: 'Object',
     place: 'Log',
@@ -613,7 +622,6 @@ export const operator = {
     production: 'Production',
     sandbox: 'Sandbox',
     shared: 'Shared',
-    what: 'What',
     actor: 'Who',
     empty: 'No line matches these filters.',
     shell: 'Command line',

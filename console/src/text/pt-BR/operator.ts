@@ -10,7 +10,7 @@ const settled = ({ amount, to, customer, kind, paid, end_to_end_id }: Settlement
     return `${amount} para ${to} não foi pago e não pode mais ser: ${customer} recebe ${amount} de volta`
   return kind === 'payout'
     ? `${amount} para ${to} foi pago pelo banco com o end-to-end id ${end_to_end_id}`
-    : `${amount} para ${to} foi confirmado pela rede`
+    : `${amount} de ${customer} para ${to} foi confirmado pela rede`
 }
 
 export const operator: typeof En = {
@@ -188,6 +188,7 @@ export const operator: typeof En = {
     reverse_title: 'Estornar um crédito feito por engano?',
     deposit: 'Id do depósito',
     reverse_verb: 'Estornar crédito',
+    reverse_unknown: (name) => `${name} não tem um depósito com este id.`,
     pay_title: (name) => `Pagar as tarifas de ${name}?`,
     to: 'Para o cliente',
     to_hint: 'Id de um cliente deste parceiro. Vazio: pago fora do serviço.',
@@ -382,6 +383,7 @@ export const operator: typeof En = {
       reset_password: 'Redefinir a senha de um operador',
       set_role: 'Alterar o papel de um operador',
       reset_factor: 'Redefinir o segundo fator de um operador',
+      remove_user: 'Remover um operador',
     },
     says: 'O que acontece quando for aprovada',
     all: 'Todas',
@@ -397,11 +399,15 @@ export const operator: typeof En = {
         paid
           ? `A transferência de ${who} fica confirmada: ${amount} saíram de vez.`
           : `A transferência de ${who} fica como falhou: ${amount} voltam para ${who}.`,
-      pay_fees: ({ amount, who }) => `${who} recebe ${amount} das tarifas que ganhou.`,
+      pay_fees: ({ amount, who, to }) =>
+        to === ''
+          ? `${who} recebe ${amount} das tarifas que ganhou, pagos fora do serviço.`
+          : `${who} recebe ${amount} das tarifas que ganhou, creditados a ${to}.`,
       create_user: ({ who, role }) => `${who} vira operador, ${role}. A senha é mostrada a quem aprovar.`,
       reset_password: ({ who }) => `${who} recebe uma nova senha, mostrada a quem aprovar.`,
       set_role: ({ who, role }) => `${who} recebe o papel ${role}.`,
       reset_factor: ({ who }) => `O segundo fator de ${who} é removido.`,
+      remove_user: ({ who }) => `${who} é removido e não consegue mais entrar.`,
     },
     reason: 'Motivo',
     reference: 'Referência',
@@ -582,13 +588,13 @@ export const operator: typeof En = {
       'O que as pessoas fizeram. Cada linha traz o hash da anterior: alterar ou remover uma linha quebra a cadeia.',
     when: 'Quando',
     who: 'Quem',
+    what: 'O quê',
     action: 'Ação',
     object: 'Objeto',
     place: 'Registro',
     line: 'Linha',
     all: 'Todas',
     production: 'Produção',
-    what: 'O quê',
     sandbox: 'Sandbox',
     shared: 'Comum',
     actor: 'Quem',
