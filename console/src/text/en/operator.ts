@@ -425,9 +425,9 @@ export const operator = {
           ? `The transfer of ${who} becomes confirmed: ${amount} has left for good.`
           : `The transfer of ${who} becomes failed: ${amount} goes back to ${who}.`,
       pay_fees: ({ amount, who, to }) =>
-        to === ''
-          ? `${who} gets ${amount} of its earned fees, paid outside the service.`
-          : `${who} gets ${amount} of its earned fees, credited to ${to}.`,
+        to
+          ? `${who} gets ${amount} of its earned fees, credited to ${to}.`
+          : `${who} gets ${amount} of its earned fees, paid outside the service.`,
       create_user: ({ who, role }) =>
         `${who} becomes an operator, ${role}. The password is shown to the operator who approves.`,
       reset_password: ({ who }) => `${who} gets a new password, which is shown to the operator who approves.`,

@@ -400,9 +400,9 @@ export const operator: typeof En = {
           ? `A transferência de ${who} fica confirmada: ${amount} saíram de vez.`
           : `A transferência de ${who} fica como falhou: ${amount} voltam para ${who}.`,
       pay_fees: ({ amount, who, to }) =>
-        to === ''
-          ? `${who} recebe ${amount} das tarifas que ganhou, pagos fora do serviço.`
-          : `${who} recebe ${amount} das tarifas que ganhou, creditados a ${to}.`,
+        to
+          ? `${who} recebe ${amount} das tarifas que ganhou, creditados a ${to}.`
+          : `${who} recebe ${amount} das tarifas que ganhou, pagos fora do serviço.`,
       create_user: ({ who, role }) => `${who} vira operador, ${role}. A senha é mostrada a quem aprovar.`,
       reset_password: ({ who }) => `${who} recebe uma nova senha, mostrada a quem aprovar.`,
       set_role: ({ who, role }) => `${who} recebe o papel ${role}.`,
