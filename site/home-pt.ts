@@ -4,7 +4,7 @@ import { markdownAddress, type Page } from './page.ts'
 /** What English pages are about, in Portuguese, by address. A page without a line here is listed with its English description. */
 const about: Readonly<Record<string, string>> = {
   '/docs/sdk': 'O SDK em TypeScript: chamadas tipadas, novas tentativas que nunca pagam duas vezes',
-  '/docs/python': 'O pacote em Python: as mesmas chamadas, folhas de pagamento que podem ser interrompidas',
+  '/docs/python': 'O pacote em Python: as mesmas chamadas',
   '/docs/cli': 'A linha de comando, para parceiros e para operadores',
   '/docs/guides/money': 'Valores, saldos, pagamentos Pix, transferências em USDT e BTC, extrato',
   '/docs/guides/environments': 'Sandbox e produção: o que muda e o que nunca se mistura',
@@ -17,6 +17,8 @@ const about: Readonly<Record<string, string>> = {
   '/docs/guides/limits': 'Quantas requisições uma chave pode fazer, e o que fazer com um 429',
   '/docs/guides/lists': 'Filtros, páginas e cursores',
   '/docs/guides/conversions': 'Cotações que valem 30 segundos, conversões e tarifas',
+  '/docs/guides/payroll':
+    'Folha de pagamento: pagar 200 pessoas, uma vez cada, interromper, retomar e conciliar',
   '/docs/guides/reconcile': 'Conciliação: comparar os seus livros com o extrato, até o último centavo',
   '/docs/guides/going-live': 'A lista de verificação antes da produção',
   '/docs/guides/console': 'O console: chaves, pagamentos, webhooks, pessoas',

@@ -17,10 +17,11 @@ const columns: readonly {
     links: [
       ['/docs/quickstart', 'Quickstart', 'From a clone to a payout and a webhook'],
       ['/docs/sdk', 'TypeScript SDK', 'Typed calls, retries that never pay twice'],
-      ['/docs/python', 'Python package', 'The same in Python, and payrolls'],
+      ['/docs/python', 'Python package', 'The same in Python'],
       ['/docs/cli', 'Command line', 'The API in a terminal, and events on your machine'],
       ['/docs/api', 'API reference', 'Every call, with samples in three languages'],
       ['/docs/guides/webhooks', 'Webhooks', 'Be told what happened, and verify it'],
+      ['/docs/guides/payroll', 'Payroll', 'Pay 200 people once each, and prove it'],
       ['/docs/errors', 'Errors', 'A page for every code'],
     ],
   },

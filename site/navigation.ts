@@ -16,6 +16,7 @@ const guides = [
   'limits',
   'lists',
   'conversions',
+  'payroll',
   'reconcile',
   'going-live',
   'console',

@@ -37,6 +37,7 @@ const naming = [
   'docs/quickstart.md',
   'docs/pt/quickstart.md',
   'docs/sdk.md',
+  'docs/guides/payroll.md',
   'sdk/README.md',
   'cli/README.md',
   'examples/README.md',

@@ -31,6 +31,12 @@ export function readBook(path) {
         // No call reads a correction, so its time says whether a checkpoint covers it.
         if (entry.kind === 'adjustment' && !entry.created_at) throw new Error('there is no created_at')
         if (!namesOf(entry)[0]) throw new Error('there is no id, idempotency_key or quote_id')
+        // Amounts are text in JSON responses, and integers in Python.
+        for (const field of compared[/** @type {Entry} */ (entry).kind]) {
+          if (typeof entry[field] !== 'number') continue
+          if (!Number.isSafeInteger(entry[field])) throw new Error(`${field}: write this number as text`)
+          entry[field] = String(entry[field])
+        }
         return [entry]
       } catch (error) {
         throw new Error(`${path}, line ${index + 1}: ${/** @type {Error} */ (error).message}`)

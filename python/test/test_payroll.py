@@ -102,6 +102,32 @@ class Payroll(Case):
                 (result,) = pay_many(client, [line()], run="r", timeout=0.3, wait=0.5, on_result=results.append)
                 self.assertEqual((result.status, results), (status, [result]))
 
+    def test_says_whether_a_line_was_sent_now_or_found(self) -> None:
+        processing = {**PAYOUT, "status": "processing"}
+        for replies, is_earlier in [
+            ([found(PAYOUT)], True),
+            ([CUT, found(PAYOUT)], True),
+            ([found(processing), (200, PAYOUT)], True),
+            ([NOBODY, (201, PAYOUT)], False),
+            ([NOBODY, CUT, found(PAYOUT)], False),
+            ([NOBODY, (201, processing), (200, PAYOUT)], False),
+        ]:
+            with self.subTest(replies):
+                client = self.client(self.stage(*replies), max_retries=0)
+                (result,) = pay_many(client, [line()], run="r")
+                self.assertEqual((result.status, result.is_earlier), ("completed", is_earlier))
+
+    def test_a_line_that_was_not_sent_says_why(self) -> None:
+        lines = [line(str(number)) for number in range(50)]
+        refused = self.client(self.stage((401, own("invalid_api_key"))))
+        for result in pay_many(refused, lines, run="r", threads=2):
+            self.assertIn("invalid_api_key", str(result.error))
+        away = self.client(self.stage(CUT), max_retries=0)
+        for result in pay_many(away, lines, run="r", threads=2, timeout=0.2):
+            self.assertEqual(result.status, "unsent")
+            self.assertIsNotNone(result.error)
+        self.assertRegex(str(result.error), r"^The run made no progress for 0\.2 seconds\. The last error: .")
+
     def test_survives_what_passes(self) -> None:
         busy = (429, own("rate_limit_exceeded"), {"retry-after": "1"})
         stage = self.stage(CUT, (503, own("service_unavailable")), NOBODY, CUT, busy, (502,), NOBODY, (201, PAYOUT))

@@ -122,6 +122,8 @@ class LineResult:
     idempotency_key: str
     payout: Optional[t.PixPayout] = None
     error: Optional[TrilhoError] = None
+    is_earlier: bool = False
+    """Whether `payout` was found and not sent: the run had paid the line before it was resumed."""
 
 
 def pay_many(
@@ -265,6 +267,10 @@ class _Run:
         """Whether Trilho has answered: from then on a foreign response is a temporary fault of a proxy."""
         self.stop = threading.Event()
         """Set when no further line may be sent."""
+        self._reason: Optional[TrilhoError] = None
+        """Why no further line may be sent."""
+        self._failure: Optional[TrilhoError] = None
+        """The last temporary failure."""
 
     def pay_once(self, order: _Order) -> LineResult:
         """Pays one line, or finds that it was paid. A payout that is still open is `unknown`, with the payout."""
@@ -274,17 +280,18 @@ class _Run:
         while True:
             attempt += 1
             if not self._has_turn():
-                return LineResult(line_id, "unknown" if doubt else "unsent", key)
+                return LineResult(line_id, "unknown" if doubt else "unsent", key, None, self._reason)
             try:
                 # A key is free again after 24 hours, so a run that is resumed later must not send what was paid.
                 payout = self._find_paid(order)
                 self._connected = True
+                is_earlier = payout is not None and not sent
                 if payout is None:
                     sent = True
                     payout = self._client.pix.payouts.create(idempotency_key=key, **order["fields"])
                 with self._lock:
                     self._progress_at = time.monotonic()
-                return _result_of(line_id, key, payout)
+                return _result_of(line_id, key, payout, is_earlier)
             except LineChanged as changed:
                 return LineResult(line_id, "unknown", key, None, changed)
             except (ApiError, ConnectionFailed) as error:
@@ -292,7 +299,7 @@ class _Run:
                 if self._is_temporary(error) and self._pauses(attempt, error):
                     continue
                 if _is_hopeless(error):
-                    self.stop.set()
+                    self._end(error)
                 return LineResult(line_id, _status_of(error, sent, doubt), key, None, error)
 
     def _find_paid(self, order: _Order) -> Optional[t.PixPayout]:
@@ -319,6 +326,7 @@ class _Run:
         """Waits before the next attempt. False if the run ends before it."""
         pause = _pause_after(attempt, error)
         with self._lock:
+            self._failure = error
             ends_at = self._progress_at + self._timeout
             if isinstance(error, ApiError) and error.status == 429:
                 self._not_before = max(self._not_before, time.monotonic() + pause)
@@ -327,9 +335,19 @@ class _Run:
             with self._lock:
                 # Another line may have succeeded meanwhile.
                 if time.monotonic() >= self._progress_at + self._timeout:
-                    self.stop.set()
+                    self._end(self._no_progress(error))
             return not self.stop.is_set()
         return not self.stop.wait(pause)
+
+    def _end(self, reason: TrilhoError) -> None:
+        if self._reason is None:
+            self._reason = reason
+        self.stop.set()
+
+    def _no_progress(self, failure: Optional[TrilhoError]) -> TrilhoError:
+        ended = TrilhoError(f"The run made no progress for {self._timeout:g} seconds. The last error: {failure}")
+        ended.__cause__ = failure
+        return ended
 
     def _has_turn(self) -> bool:
         while not self.stop.is_set():
@@ -340,7 +358,7 @@ class _Run:
             if left <= 0:
                 return True
             if ends <= 0:
-                self.stop.set()
+                self._end(self._no_progress(self._failure))
                 return False
             self.stop.wait(min(left, ends))
         return False
@@ -365,18 +383,19 @@ class _Run:
     def _read_again(self, result: LineResult) -> LineResult:
         assert result.payout is not None
         try:
-            return _result_of(result.id, result.idempotency_key, self._client.pix.payouts.get(result.payout["id"]))
+            payout = self._client.pix.payouts.get(result.payout["id"])
+            return _result_of(result.id, result.idempotency_key, payout, result.is_earlier)
         except (ApiError, ConnectionFailed):
             return result  # it is read in the next round
 
 
-def _result_of(line_id: str, key: str, payout: t.PixPayout) -> LineResult:
+def _result_of(line_id: str, key: str, payout: t.PixPayout, is_earlier: bool) -> LineResult:
     status: LineStatus = "unknown"
     if payout["status"] == "completed":
         status = "completed"
     elif payout["status"] == "failed":
         status = "failed"
-    return LineResult(line_id, status, key, payout)
+    return LineResult(line_id, status, key, payout, None, is_earlier)
 
 
 def _is_hopeless(error: Union[ApiError, ConnectionFailed]) -> bool:

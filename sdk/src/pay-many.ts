@@ -28,7 +28,12 @@ export type PayManyOptions = {
  * The result of a line. `failed` and `refused`: nothing was paid. `unknown`: the line may be paid, or its payout is still open;
  * resume the run. If `error` names another payment under this line, do not pay the line before you have looked at it. `unsent`: the run ended before this line was sent; resume it.
  */
-export type PaidLine = { readonly id: string; readonly idempotency_key: string } & (
+export type PaidLine = {
+  readonly id: string
+  readonly idempotency_key: string
+  /** Whether `payout` was found and not sent: the run had paid the line before it was resumed. */
+  readonly is_earlier: boolean
+} & (
   | { readonly status: 'completed' | 'failed'; readonly payout: PixPayout; readonly error?: never }
   | { readonly status: 'refused'; readonly payout?: never; readonly error: Error }
   | { readonly status: 'unknown'; readonly payout?: PixPayout; readonly error?: Error }
@@ -147,8 +152,12 @@ async function* payOrders(
 }
 
 function giveUpAfter(run: Run, ms: number) {
-  const giveUp = () =>
-    run.stop.abort(new Error(`The run made no progress for ${ms} ms.`, { cause: run.failure }))
+  const giveUp = () => {
+    const last = run.failure ? ` The last error: ${run.failure.message}` : ''
+    run.stop.abort(
+      new Error(`The run made no progress for ${ms / 1000} seconds.${last}`, { cause: run.failure }),
+    )
+  }
   return setTimeout(giveUp, Math.min(ms, LONGEST_TIMER_MS))
 }
 
@@ -179,7 +188,7 @@ async function* parallel<T, R>(
 
 /** Pays one line, or finds that it was paid. A payout that is still open is `unknown`, with the payout. */
 async function payOnce(run: Run, { id, order }: Order): Promise<PaidLine> {
-  const head = { id, idempotency_key: order.idempotency_key }
+  const head = { id, idempotency_key: order.idempotency_key, is_earlier: false }
   const { signal } = run.stop
   let sent = false
   let is_sending = false
@@ -190,7 +199,7 @@ async function payOnce(run: Run, { id, order }: Order): Promise<PaidLine> {
       // A key is free again after 24 hours, so a run that is resumed later must not send what was paid.
       const found = await findPaid(run, order)
       run.connected = true
-      if (found) return resultOf(head, found)
+      if (found) return resultOf({ ...head, is_earlier: !sent }, found)
       sent = is_sending = true
       return resultOf(head, await run.trilho.pix.payouts.create(order, { signal }))
     } catch (caught) {
@@ -212,11 +221,12 @@ async function payOnce(run: Run, { id, order }: Order): Promise<PaidLine> {
   }
 }
 
-type Head = Pick<PaidLine, 'id' | 'idempotency_key'>
+type Head = Pick<PaidLine, 'id' | 'idempotency_key' | 'is_earlier'>
 
-const resultOf = ({ id, idempotency_key }: Head, payout: PixPayout): PaidLine => ({
+const resultOf = ({ id, idempotency_key, is_earlier }: Head, payout: PixPayout): PaidLine => ({
   id,
   idempotency_key,
+  is_earlier,
   status: isEnded(payout) ? (payout.status as 'completed' | 'failed') : 'unknown',
   payout,
 })

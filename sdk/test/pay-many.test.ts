@@ -81,6 +81,21 @@ describe('payMany', () => {
     expect(statusesOf(await payMany(trilho, lines, { run }))[4]).toBe('completed')
   })
 
+  test('says of each line whether it was sent now or found', async () => {
+    const run = newRun()
+    const lines = [line('failed', 'ac03@sandbox.test'), line('open', 'garbage@sandbox.test'), ...linesOf(2)]
+    const earlierOf = async (given: readonly PayLine[]) =>
+      (await payMany(trilho, given, { run })).map(({ is_earlier }) => is_earlier)
+    expect(await earlierOf(lines.slice(0, 3))).toEqual([false, false, false])
+    expect(await earlierOf(lines)).toEqual([true, true, true, false])
+    // The response to a line is lost: the payout that is found then was sent now.
+    const wire = await ownWire()
+    const client = new Trilho({ key, baseUrl: wire.url, maxRetries: 0 })
+    wire.breakFor('"idempotency_key":"', 'cut after')
+    const [lost] = await payMany(client, [line('employee-9')], { run })
+    expect(lost).toMatchObject({ status: 'completed', is_earlier: false })
+  })
+
   test('waits for payouts that are open, and does not let one hold up the others', async () => {
     const run = newRun()
     const lines = [line('stuck', 'unknown@sandbox.test'), ...linesOf(3), line('slow', 'unknown@sandbox.test')]
@@ -205,7 +220,9 @@ describe('payMany', () => {
     const away = new Trilho({ key, baseUrl: wire.url, maxRetries: 0 })
     const unsent = await payMany(away, linesOf(2), { run: newRun(), timeout: 200 })
     expect(statusesOf(unsent)).toEqual(['unsent', 'unsent'])
-    expect(unsent[0]!.error!.message).toBe('The run made no progress for 200 ms.')
+    expect(unsent[0]!.error!.message).toMatch(
+      /^The run made no progress for 0\.2 seconds\. The last error: ./,
+    )
   })
 
   test('no two pairs of run and line share a key, and mistakes are found before anything is sent', async () => {

@@ -188,6 +188,20 @@ test('books that agree have no difference: paid, failed, open, converted, correc
   })
 })
 
+test('amounts may be numbers, as Python writes them, if JSON holds them exactly', async () => {
+  const amount = /^-?\d+$/
+  const asNumbers = book.map((entry) =>
+    Object.fromEntries(
+      Object.entries(entry).map(([name, value]) => [name, amount.test(value) ? Number(value) : value]),
+    ),
+  ) as unknown as Entry[]
+  expect(await reconcile(asNumbers)).toMatchObject({ code: 0, differences: [] })
+  const large = await reconcile([{ ...asNumbers[0], amount: 10 ** 17 } as unknown as Entry])
+  expect([large.code, large.summary, ...large.differences].join('\n')).toMatch(
+    /^2\n[\s\S]*book\.jsonl, line 1: amount: write this number as text/,
+  )
+})
+
 test('money that a failed payout or transfer returned is a line of its own, with the cause reversal and the id of the order', async () => {
   const { data } = (await api.get(`/v1/customers/${bruno}/statement`)).json
   const [payout] = (await api.get(`/v1/pix/payouts?customer_id=${bruno}`)).json.data

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openWire, type Wire } from '../../sdk/test/support/wire.ts'
+import { depositsOf, entriesIn, reconcile } from '../examples/book.ts'
 import type { Api } from '../support/api.ts'
 import { moveIntoThePast } from '../support/past.ts'
 import { openPython, type Python, pythonIsMissing } from '../support/python.ts'
@@ -53,8 +54,10 @@ function write(name: string, of: readonly (typeof lines)[number][]): string {
   return path
 }
 
+const bookOf = (run: string) => join(python.folder, `${run}.jsonl`)
+
 function start(run: string, file: string, url = wire.url) {
-  const child = spawn('python3', [program, '--run', run, '--file', file], {
+  const child = spawn('python3', [program, '--run', run, '--file', file, '--book', bookOf(run)], {
     env: { ...python.env, TRILHO_URL: url, TRILHO_KEY: key },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -98,6 +101,7 @@ test.skipIf(pythonIsMissing)(
       if (enough === 60) wire.cut()
       run.child.kill('SIGKILL')
       expect(await run.ended, run.printed()).toBe('SIGKILL')
+      expect(existsSync(bookOf('november'))).toBe(false)
       kills++
     }
     const last = start('november', file)
@@ -107,7 +111,17 @@ test.skipIf(pythonIsMissing)(
     await wire.leadTo(service.url)
     expect(await last.ended, last.printed()).toBe(1) // some were refused or failed
     expect(kills).toBe(3)
-    expect(last.printed()).toContain('190 completed, 5 failed, 5 refused\n')
+    const idsOf = (prefix: string) =>
+      lines
+        .filter(({ pix_key }) => pix_key.startsWith(prefix))
+        .map(({ id }) => id)
+        .join(' ')
+    const unpaid = `november, 200 lines:\n  5 failed, not paid: ${idsOf('ac03')}\n  5 refused, not paid: ${idsOf('notfound')}\n`
+    expect(last.printed()).toContain(unpaid)
+    // At 110 payments 100 lines or more had been paid, some of them by the requests that were cut.
+    const [, now, earlier] = /\n {2}190 completed: (\d+) now, (\d+) earlier\n/.exec(last.printed())!
+    expect(Number(now) + Number(earlier)).toBe(190)
+    expect(Number(earlier)).toBeGreaterThan(50)
 
     const paid = await payoutsOf('november')
     const payable = lines.filter(({ pix_key }) => !pix_key.startsWith('notfound'))
@@ -120,7 +134,8 @@ test.skipIf(pythonIsMissing)(
     // The same again pays nothing, and a line that has changed is left to a person.
     const again = start('november', file, service.url)
     expect(await again.ended, again.printed()).toBe(1)
-    expect(again.printed()).toContain('190 completed, 5 failed, 5 refused\n')
+    expect(again.printed()).toContain(`${unpaid}  190 completed: 0 now, 190 earlier\n`)
+    const booked = entriesIn(readFileSync(bookOf('november'), 'utf8'))
     const changed = start('november', write('changed.csv', [{ ...lines[0]!, amount: 1 }]), service.url)
     expect(await changed.ended, changed.printed()).toBe(2)
     expect(changed.printed()).toContain('for another customer, recipient or amount')
@@ -132,6 +147,23 @@ test.skipIf(pythonIsMissing)(
     const { data } = (await api.get(`/v1/customers/${customer_id}/balances`)).json
     expect(data[0]).toMatchObject({ asset: 'BRL', available: String(100_000_000 - spent), in_transit: '0' })
     expect((await service.audit()).sandbox.findings).toEqual([])
+
+    // The program of the guide finds no difference, and names a line of the book that was changed.
+    const partner = { url: service.url, key, folder: python.folder }
+    const book = [...(await depositsOf(api)), ...booked]
+    expect(booked).toHaveLength(paid.length)
+    const compared = `1 customers, ${1 + paid.length + 5} statement lines, ${1 + paid.length} entries`
+    expect(await reconcile(book, partner)).toEqual({ code: 0, printed: [`${compared}: 0 differences`] })
+    const name = 'november:salary-120'
+    const withChange = book.map((entry) => (entry.idempotency_key === name ? { ...entry, amount: 1 } : entry))
+    const { id, amount } = paid.find(({ idempotency_key }) => idempotency_key === name)!
+    expect(await reconcile(withChange, partner)).toEqual({
+      code: 1,
+      printed: [
+        `${compared}: 1 differences`,
+        `payout ${id} (${name}): amount is 1 in your book, ${amount} at Trilho`,
+      ],
+    })
   },
 )
 

@@ -45,6 +45,7 @@ describe('the wheel', () => {
       'docs/python.md',
       'docs/quickstart.md',
       'docs/pt/quickstart.md',
+      'docs/guides/payroll.md',
       'python/README.md',
       'README.md',
     ])
