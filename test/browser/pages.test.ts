@@ -36,6 +36,7 @@ const twins = [
   'transfers-empty',
   'quotes-empty',
   'operator-desk-choose',
+  'operator-exceptions',
 ]
 const walked = everything ? consolePages : consolePages.filter(({ name }) => !twins.includes(name))
 const visits = walked.flatMap((each, i) =>

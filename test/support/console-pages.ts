@@ -58,6 +58,7 @@ export const consolePages: readonly PageOf[] = [
   page('operator', 'operator-partner', ({ partner_id }) => `/operator/sandbox/partners/${partner_id}`),
   page('operator', 'operator-desk', ({ office }) => `/operator/production/desk?open=${office.payout}`),
   page('operator', 'operator-desk-choose', () => '/operator/sandbox/desk'),
+  page('operator', 'operator-exceptions', () => '/operator/sandbox/desk?tab=exceptions'),
   page(
     'operator',
     'operator-proposals',
