@@ -56,7 +56,7 @@ const atTheEdge = (page: Page): Promise<string[]> =>
     ...[...document.querySelectorAll('.phonebar > .clip')].filter((one) => one.scrollHeight > one.clientHeight + 1),
     ...[...document.querySelectorAll('main :is(a, button, h2, p)')].filter((one) => {
       const { left, width } = one.getBoundingClientRect()
-      return width > 1 && left < 8
+      return width > 1 && left < 4
     }),
   ].map((one) => one.innerText)`)
 
