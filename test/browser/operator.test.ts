@@ -57,7 +57,7 @@ test('an unknown outcome is proposed by one operator and approved by another', a
       await page.getByText('Still unknown').waitFor()
       // Nothing is preselected, and nothing is sent before the words are confirmed.
       expect(await page.getByRole('radio', { checked: true }).count()).toBe(0)
-      await page.getByRole('button', { name: /Propose/ }).click()
+      await page.getByRole('button', { name: 'Propose an outcome…' }).click()
       await page.getByText('Choose what happened.').waitFor()
       await page.getByText('Write how you know.').waitFor()
       await page.getByRole('radio', { name: /It was paid/ }).check()

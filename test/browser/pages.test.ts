@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { browse, everything, looks, widths } from '../support/browser.ts'
 import { consolePages, visitorOf } from '../support/console-pages.ts'
@@ -32,9 +33,10 @@ const twins = [
   'payout-failed',
   'keys-production',
   'webhook',
-  'payouts-empty',
+  'transfers-empty',
   'quotes-empty',
   'operator-desk-choose',
+  'operator-exceptions',
 ]
 const walked = everything ? consolePages : consolePages.filter(({ name }) => !twins.includes(name))
 const visits = walked.flatMap((each, i) =>
@@ -48,6 +50,16 @@ afterAll(() =>
   ),
 )
 
+/** What a phone cuts off or leaves without a margin: the title in the top bar, and words at the left edge of the page. */
+const atTheEdge = (page: Page): Promise<string[]> =>
+  page.evaluate(`[
+    ...[...document.querySelectorAll('.phonebar > .clip')].filter((one) => one.scrollHeight > one.clientHeight + 1),
+    ...[...document.querySelectorAll('main :is(a, button, h2, p)')].filter((one) => {
+      const { left, width } = one.getBoundingClientRect()
+      return width > 1 && left < 4
+    }),
+  ].map((one) => one.innerText)`)
+
 test.each(visits)('$name, $theme, $place', async ({ name, who, path, theme, place, width, language }) => {
   if (name === 'operator-desk-choose' || name === 'overview') await stage.leaveUnanswered()
   await browse(
@@ -58,6 +70,7 @@ test.each(visits)('$name, $theme, $place', async ({ name, who, path, theme, plac
       await visitor.visit(path(stage))
       await visitor.page.getByRole('heading', { level: 1 }).first().waitFor()
       await visitor.fits()
+      if (place === 'phone') expect(await atTheEdge(visitor.page), 'cut, or without a margin').toEqual([])
       await visitor.screenshot(`${name}-${theme}-${place}`)
       await visitor.axe()
       looked += 1

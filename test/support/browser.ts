@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page, type Request } from 'playwright-core'
 import { expect } from 'vitest'
 import type { Person } from './console.ts'
 
@@ -217,7 +217,31 @@ async function signIn(page: Page, url: string, person: Person): Promise<void> {
 export const forgetSession = (url: string, person: Person): void =>
   void sessions.delete(`${url} ${person.user.id}`)
 
+/** How long a picture waits for calls that are under way. */
+const PICTURE_MS = 15_000
+
+/** Resolves when no call of the page is under way, nor one that follows from its answer. */
+function callsOf(page: Page): { ended(): Promise<void> } {
+  const under_way = new Set<Request>()
+  page.on('request', (call) => void (call.resourceType() === 'fetch' && under_way.add(call)))
+  page.on('requestfinished', (call) => void under_way.delete(call))
+  page.on('requestfailed', (call) => void under_way.delete(call))
+  return {
+    async ended() {
+      const until = Date.now() + PICTURE_MS
+      for (let quiet = 0; quiet < 5 && Date.now() < until; ) {
+        await page.evaluate(
+          'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
+        )
+        const busy = under_way.size > 0 || (await page.locator('[aria-busy="true"]').count()) > 0
+        quiet = busy ? 0 : quiet + 1
+      }
+    },
+  }
+}
+
 function visitorOf(page: Page, context: BrowserContext, options: VisitOptions, allowed: RegExp[]): Visitor {
+  const calls = callsOf(page)
   const settled = async () => {
     await page.waitForLoadState('load')
     await page.locator('#console > *').first().waitFor({ state: 'attached' })
@@ -255,6 +279,7 @@ function visitorOf(page: Page, context: BrowserContext, options: VisitOptions, a
       const folder = process.env.SCREENSHOTS
       if (folder === undefined) return
       mkdirSync(folder, { recursive: true })
+      await calls.ended()
       // As tall as the page, so that what stands beside it reaches down to its end. A dialog covers the window.
       const { width, height } = page.viewportSize() ?? { width: widths.desktop, height: 900 }
       const whole = (await page.locator('dialog[open]').count())

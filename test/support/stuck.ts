@@ -36,7 +36,7 @@ export async function stuckPayout(
   } as const
   const { id } = await desk.propose(world, credit, 'maria@operator.example')
   await desk.approve(world, id, 'joao@operator.example')
-  const { key, value } = await createKey(world, { partner_id, name: 'stuck' })
+  const { key, value } = await createKey(world, { partner_id, name: 'payroll' })
   await noteProductionKey(office, 'create_key', { key, value })
   const pix_key = 'carla@example.com'
   const accepted = await world.commit(

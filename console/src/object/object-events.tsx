@@ -19,7 +19,7 @@ export function ObjectEvents({ events }: { readonly events: readonly PublishedEv
   const rows = events.flatMap<Row>((event) =>
     event.deliveries.length === 0
       ? [{ event, delivery: undefined }]
-      : event.deliveries.map((delivery) => ({ event, delivery })),
+      : inOrder(event.deliveries).map((delivery) => ({ event, delivery })),
   )
   return (
     <Section title={object.events}>
@@ -33,6 +33,10 @@ export function ObjectEvents({ events }: { readonly events: readonly PublishedEv
     </Section>
   )
 }
+
+/** The endpoints stand in the same order under every event, whichever was served first: their ids begin with a time. */
+const inOrder = (deliveries: readonly Delivery[]): readonly Delivery[] =>
+  [...deliveries].sort((a, b) => (a.endpoint_id < b.endpoint_id ? -1 : 1))
 
 function useColumns(): readonly Column<Row>[] {
   const { object } = useText()

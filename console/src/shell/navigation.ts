@@ -24,7 +24,7 @@ export const partnerParts: readonly NavGroup[] = [
   {
     word: 'money',
     places: [
-      { word: 'customers', icon: 'customers', to: 'customers' },
+      { word: 'customers', icon: 'customers', to: 'customers', also: ['deposits'] },
       { word: 'payouts', icon: 'payouts', to: 'payouts' },
       { word: 'transfers', icon: 'transfers', to: 'transfers' },
       { word: 'quotes', icon: 'quotes', to: 'quotes', also: ['trades'] },
@@ -53,7 +53,7 @@ export const operatorParts: readonly NavGroup[] = [
   {
     places: [
       { word: 'overview', icon: 'overview', to: '' },
-      { word: 'partners', icon: 'partners', to: 'partners' },
+      { word: 'partners', icon: 'partners', to: 'partners', also: ['customers', 'objects'] },
     ],
   },
   {
@@ -78,14 +78,14 @@ export const operatorParts: readonly NavGroup[] = [
 /** The four tabs on a phone; the other entries are under More. */
 export const partnerTabs: readonly NavEntry[] = [
   { word: 'overview', icon: 'overview', to: '' },
-  { word: 'customers', icon: 'customers', to: 'customers' },
+  { word: 'customers', icon: 'customers', to: 'customers', also: ['deposits'] },
   { word: 'payouts_short', icon: 'payouts', to: 'payouts' },
   { word: 'developers_short', icon: 'developers', to: 'developers/keys', also: ['developers'] },
 ]
 
 export const operatorTabs: readonly NavEntry[] = [
   { word: 'overview', icon: 'overview', to: '' },
-  { word: 'partners', icon: 'partners', to: 'partners' },
+  { word: 'partners', icon: 'partners', to: 'partners', also: ['customers', 'objects'] },
   { word: 'desk_short', icon: 'desk', to: 'desk' },
   { word: 'proof_short', icon: 'proof', to: 'proof' },
 ]

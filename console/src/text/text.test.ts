@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { errors } from '../../../src/core/errors.ts'
+import { transferFailureMessages } from '../../../src/money/onchain/contract.ts'
+import { payoutFailureMessages } from '../../../src/money/pix/failures.ts'
 import { checks } from './checks/pt-BR.ts'
 import { en } from './en/en.ts'
 import { plural } from './plural.ts'
@@ -19,6 +21,15 @@ function leaves(node: unknown, path = ''): Leaf[] {
   if (typeof node !== 'object' || node === null) return []
   return Object.entries(node).flatMap(([key, child]) => leaves(child, path === '' ? key : `${path}.${key}`))
 }
+
+test('every failure of a payout and a transfer is told in Portuguese', () => {
+  const messages = { ...payoutFailureMessages, ...transferFailureMessages }
+  for (const [code, message] of Object.entries(messages)) {
+    const failure = { code: code as keyof typeof messages, message }
+    expect(en.money.details.failure_text(failure)).toBe(message)
+    expect(ptBR.money.details.failure_text(failure), code).not.toBe(message)
+  }
+})
 
 test('no text is empty', () => {
   expect(leaves(en).length).toBeGreaterThan(100)

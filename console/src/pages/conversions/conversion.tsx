@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import type { Reply } from '../../api/client.ts'
 import type { Quote, Trade } from '../../api/types.ts'
 import { percentText, sumUnits } from '../../format/amount.ts'
@@ -59,8 +59,7 @@ export function HowMade({ of, pricing }: { readonly of: Terms; readonly pricing:
           />
           <Line name={words.converted} asset={from_asset} units={converted} total />
           <tr>
-            <th scope="row">{words.at}</th>
-            <td className="quiet no-phone">{words.per(quoteAssetOf(of), baseAssetOf(of))}</td>
+            <Named name={words.at} more={words.per(quoteAssetOf(of), baseAssetOf(of))} />
             <td className="r">
               <span className="amt">
                 {priceText(of.market_price, language)}
@@ -93,12 +92,24 @@ type LineProps = {
 function Line({ name, more, asset, units, total = false }: LineProps) {
   return (
     <tr>
-      <th scope="row">{name}</th>
-      <td className="quiet no-phone">{more}</td>
+      <Named name={name} more={more} />
       <td className="r">
         <Amount units={units} asset={asset} as="column" total={total} />
       </td>
     </tr>
+  )
+}
+
+/** What a line is, and its rate or unit: beside the name, on a phone below it. */
+function Named({ name, more }: { readonly name: string; readonly more: string | undefined }) {
+  return (
+    <>
+      <th scope="row">
+        {name}
+        {more !== undefined && <small className="more quiet">{more}</small>}
+      </th>
+      <td className="quiet no-phone">{more}</td>
+    </>
   )
 }
 
@@ -156,12 +167,13 @@ export function ConversionDetails({ of, page, rows }: DetailsProps) {
           rows={[
             [
               conversions.customer,
-              <span key="customer" className="stack">
+              <Fragment key="customer">
                 <Link to={place(`customers/${customer.id}`)}>
                   <bdi>{customer.name}</bdi>
                 </Link>
+                <br />
                 <Id id={customer.id} />
-              </span>,
+              </Fragment>,
             ],
             [conversions.side, of.side === 'buy' ? conversions.buys(base) : conversions.sells(base)],
             ...rows.map(

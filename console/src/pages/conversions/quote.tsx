@@ -109,9 +109,7 @@ function Under({ page: { quote, trade }, status, left_ms }: UnderProps) {
         </>
       )}
       {status === 'expired' && <span className="quiet">{conversions.ran_out(until)}</span>}
-      {trade !== null && (
-        <span className="quiet">{conversions.executed_at(listTime(trade.created_at, { language }))}</span>
-      )}
+      {trade !== null && <span className="quiet">{listTime(trade.created_at, { language })}</span>}
     </>
   )
 }

@@ -35,7 +35,7 @@ export function TradePage() {
 }
 
 function Shown({ page }: { readonly page: Page }) {
-  const { conversions } = useText()
+  const { conversions, money } = useText()
   const trail = useTrail('trades', conversions.trades)
   const { trade, quote, customer, pricing, movements, events, request } = page
   return (
@@ -51,7 +51,7 @@ function Shown({ page }: { readonly page: Page }) {
         <div className="grow">
           {trade.failure !== null && (
             <Section>
-              <Notice kind="bad">{trade.failure.message}</Notice>
+              <Notice kind="bad">{money.details.failure_text(trade.failure)}</Notice>
             </Section>
           )}
           <HowMade of={trade} pricing={pricing} />
@@ -84,9 +84,7 @@ function Under({ trade }: { readonly trade: Page['trade'] }) {
         {conversions.state[status]}
       </Status>
       <span className="quiet">
-        {status === 'completed'
-          ? conversions.completed_at(listTime(completed_at, { language }))
-          : conversions.nothing_moved}
+        {status === 'completed' ? listTime(completed_at, { language }) : conversions.nothing_moved}
       </span>
     </>
   )

@@ -23,7 +23,8 @@ type Props = { readonly endpoint_id: string; readonly event_id: string; readonly
 
 /** One delivery with all its attempts, each with request and response. */
 export function DeliveryPanel({ endpoint_id, event_id, enabled }: Props) {
-  const { webhooks } = useText().developers
+  const { developers, ui } = useText()
+  const { webhooks } = developers
   const environment = useEnvironment()
   const place = usePlace()
   const one = useSeen('console.deliveries.get', { params: { environment, endpoint_id, event_id } })
@@ -32,7 +33,8 @@ export function DeliveryPanel({ endpoint_id, event_id, enabled }: Props) {
   const [chosen, setChosen] = useState<number>()
   if (one.isError && delivery === undefined)
     return <Failure error={one.error} onAgain={() => void one.refetch()} reading />
-  if (delivery === undefined || one.data === undefined) return null
+  if (delivery === undefined || one.data === undefined)
+    return <div role="status" aria-busy="true" aria-label={ui.loading} />
   const shown = delivery.attempts.find(({ attempt }) => attempt === chosen) ?? delivery.attempts.at(-1)
   return (
     <>

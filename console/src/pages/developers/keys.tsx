@@ -106,9 +106,13 @@ function useColumns(open: (dialog: KeyDialog) => void): Column<Row>[] {
       key: 'used',
       head: keys.last_used,
       fold: 'a2',
-      labelled: true,
       className: 'quiet',
-      cell: (row) => <LastUse of={row} />,
+      cell: (row) => (
+        <>
+          <span className="only-phone">{keys.last_used}: </span>
+          <LastUse of={row} />
+        </>
+      ),
     },
     {
       key: 'created',

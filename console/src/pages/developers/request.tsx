@@ -120,8 +120,8 @@ function RequestDetails({ of }: { readonly of: Found['request'] }) {
   const { language } = useLanguage()
   const key = (
     <>
-      {of.key_name ?? of.key_id}
-      {of.key_last_four !== null && <span className="id"> …{of.key_last_four}</span>}
+      {of.key_name ?? of.key_id}{' '}
+      {of.key_last_four !== null && <span className="id">…{of.key_last_four}</span>}
     </>
   )
   return (

@@ -63,8 +63,10 @@ export function DeliveryStatus({ of }: { readonly of: Pick<DeliveryRow, 'status'
   const tried = of.status === 'pending' && of.attempts > 0
   return (
     <Status state={shapes[of.status]}>
-      {word}
-      {tried && <span className="no-phone">, {webhooks.tried(of.attempts)}</span>}
+      <span>
+        {word}
+        {tried && <span className="no-phone">, {webhooks.tried(of.attempts)}</span>}
+      </span>
     </Status>
   )
 }

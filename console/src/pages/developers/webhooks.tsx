@@ -121,7 +121,12 @@ function useColumns(): Column<Webhook>[] {
       head: webhooks.events,
       fold: 'm2',
       className: 'quiet',
-      cell: ({ events }) => (events.includes('*') ? webhooks.every_event : webhooks.kinds(events.length)),
+      cell: ({ events }) => (
+        <>
+          <span className="only-phone">{webhooks.events}: </span>
+          {events.includes('*') ? webhooks.every_event : webhooks.kinds(events.length)}
+        </>
+      ),
     },
     {
       key: 'waiting',

@@ -1,5 +1,5 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useState } from 'react'
+import { Fragment, type ReactNode, useEffect, useState } from 'react'
 import type { Reply } from '../../api/client.ts'
 import { useEnvironment } from '../../environment.ts'
 import type { Language } from '../../format/amount.ts'
@@ -244,6 +244,38 @@ export function KeyDetail({ request }: Pick<Page, 'request'>) {
           <span className="quiet">{money.details.from(request.logged.address)}</span>
         </>
       )}
+    </>
+  )
+}
+
+type Failed = Parameters<Texts['money']['details']['failure_text']>[0]
+
+/** Why an order failed: the code, which may break after an underscore, the code of the network, and a sentence. */
+export function FailureDetail({
+  failure,
+}: {
+  readonly failure: Failed & { readonly rail_code?: string | undefined }
+}) {
+  const { money } = useText()
+  const { code, rail_code } = failure
+  return (
+    <>
+      <span className="mono">
+        {code.split(/(?<=_)/).map((part) => (
+          <Fragment key={part}>
+            {part}
+            <wbr />
+          </Fragment>
+        ))}
+      </span>
+      {rail_code !== undefined && rail_code !== code && (
+        <>
+          {' '}
+          <span className="tag mono">{rail_code}</span>
+        </>
+      )}
+      <br />
+      {money.details.failure_text(failure)}
     </>
   )
 }

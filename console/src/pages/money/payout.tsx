@@ -17,6 +17,7 @@ import { destinationText } from './destination.ts'
 import { ObjectPage } from './object-page.tsx'
 import {
   CustomerDetail,
+  FailureDetail,
   isOpen,
   KeyDetail,
   OrderActions,
@@ -136,19 +137,7 @@ function PayoutDetails({ page }: { readonly page: Page }) {
         [money.amount, <Amount key="amount" units={payout.amount} asset="BRL" />],
         [money.fee, <Amount key="fee" units={payout.fee} asset="BRL" />],
         [money.details.description, payout.description],
-        [
-          money.details.failure,
-          payout.failure && (
-            <>
-              <span className="mono">{payout.failure.code}</span>{' '}
-              {payout.failure.rail_code !== undefined && (
-                <span className="tag mono">{payout.failure.rail_code}</span>
-              )}
-              <br />
-              {payout.failure.message}
-            </>
-          ),
-        ],
+        [money.details.failure, payout.failure && <FailureDetail failure={payout.failure} />],
         [money.end_to_end_id, payout.end_to_end_id && <Id id={payout.end_to_end_id} as="address" />],
         [money.details.send_id, <Id key="send" id={page.send_id} as="address" />],
         ...metadataRows(payout.metadata),

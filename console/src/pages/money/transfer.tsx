@@ -16,6 +16,7 @@ import { useSeen } from '../../view.tsx'
 import { ObjectPage } from './object-page.tsx'
 import {
   CustomerDetail,
+  FailureDetail,
   isOpen,
   KeyDetail,
   OrderActions,
@@ -140,16 +141,7 @@ function TransferDetails({ page }: { readonly page: Page }) {
         [money.amount, <Amount key="net" units={transfer.amount_net} asset={asset} />],
         [money.fee, <Amount key="fee" units={transfer.fee} asset={asset} />],
         [money.details.gross, <Amount key="gross" units={transfer.amount_gross} asset={asset} />],
-        [
-          money.details.failure,
-          transfer.failure && (
-            <>
-              <span className="mono">{transfer.failure.code}</span>
-              <br />
-              {transfer.failure.message}
-            </>
-          ),
-        ],
+        [money.details.failure, transfer.failure && <FailureDetail failure={transfer.failure} />],
         [money.tx_hash, transfer.tx_hash && <Id id={transfer.tx_hash} as="address" />],
         ...metadataRows(transfer.metadata),
         [money.details.request, request.id !== null && <Id id={request.id} />],

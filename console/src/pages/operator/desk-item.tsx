@@ -58,7 +58,7 @@ export function DeskBody({ item, waiting, onDecided }: BodyProps) {
 
 function EvidenceOf({ item }: { readonly item: OpenItem }) {
   const environment = useEnvironment()
-  const { operator } = useText()
+  const { operator, ui } = useText()
   const { desk } = operator
   const one = useCall(
     'console.operator.desk.get',
@@ -75,7 +75,11 @@ function EvidenceOf({ item }: { readonly item: OpenItem }) {
         </span>
       </div>
       {one.isError && <Failure error={one.error} onAgain={() => void one.refetch()} reading />}
-      {one.data !== undefined && <Steps evidence={one.data} />}
+      {one.data !== undefined ? (
+        <Steps evidence={one.data} />
+      ) : (
+        !one.isError && <div role="status" aria-busy="true" aria-label={ui.loading} />
+      )}
     </>
   )
 }
@@ -132,7 +136,14 @@ function useResolution(item: OpenItem) {
       e2e: wants_id && !E2E.test(e2e.trim()) ? desk.e2e_wrong : undefined,
       evidence: evidence.trim() === '' ? desk.evidence_missing : undefined,
     },
-    verb: by_two ? desk.propose(word) : desk.resolve_now(word),
+    verb:
+      chosen === undefined
+        ? by_two
+          ? desk.propose_any
+          : desk.resolve_any
+        : by_two
+          ? desk.propose(word)
+          : desk.resolve_now(word),
     said: desk.you_say({
       amount: amountText(item.in_transit, item.asset, { language }),
       to: isolated(item.to),

@@ -43,6 +43,7 @@ export function Holdings({ holdings }: { readonly holdings: readonly Holding[] }
             head: words.held,
             right: true,
             fold: 'a1',
+            labelled: true,
             className: 'med',
             cell: ({ held, asset }) => <Amount units={held} asset={asset} as="bare" />,
           },
@@ -71,7 +72,9 @@ export function Holdings({ holdings }: { readonly holdings: readonly Holding[] }
             right: true,
             fold: 'named',
             cell: ({ statement, asset }) =>
-              statement !== null && (
+              statement === null ? (
+                <span className="faint only-phone">{words.not_noted}</span>
+              ) : (
                 <Marked units={statement.difference} asset={asset} bad={statement.difference !== '0'} />
               ),
           },

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Reply } from '../../api/client.ts'
 import { type Bar, Bars } from '../../charts/bars.tsx'
-import { amountText, countText, decimalsOf } from '../../format/amount.ts'
+import { amountText, countText, decimalsOf, sumUnits } from '../../format/amount.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -70,6 +70,7 @@ function InTransit({ money: { in_transit, oldest } }: { readonly money: Money })
               head: words.open,
               right: true,
               fold: 'a2',
+              labelled: true,
               cell: ({ count }) => countText(count, language),
             },
           ]}
@@ -136,8 +137,13 @@ function PaidOut({ days }: { readonly days: readonly Day[] }) {
         <p className="quiet">{words.nothing_paid_out}</p>
       ) : (
         <>
-          <p className="quiet small">
-            {words.ended(countText(count('completed'), language), countText(count('failed'), language))}
+          <p className="paid-out">
+            <b>
+              <Amount units={sumUnits(own.map(({ amount }) => amount))} asset={asset} />
+            </b>
+            <span className="quiet">
+              {words.ended(countText(count('completed'), language), countText(count('failed'), language))}
+            </span>
           </p>
           <Bars
             label={words.paid_out_label(railName(rail))}

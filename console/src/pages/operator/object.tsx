@@ -35,7 +35,7 @@ export function OperatorId({ id, as = 'short', environment }: Props) {
 
 /** Finds the object and opens its page, below the address of its partner. */
 export function OperatorObjectPage() {
-  const { operator } = useText()
+  const { operator, ui } = useText()
   const environment = useEnvironment()
   const navigate = useNavigate()
   const { id = '' } = useParams({ strict: false }) as { id?: string }
@@ -51,6 +51,11 @@ export function OperatorObjectPage() {
         <Section>
           <Failure error={found.error} onAgain={() => void found.refetch()} reading />
         </Section>
+      )}
+      {!found.isError && found.data?.data.length !== 0 && (
+        <p className="sec no-line quiet" aria-busy="true">
+          {ui.loading}
+        </p>
       )}
       {found.data?.data.length === 0 && <Empty title={operator.view.not_found[environment]} />}
     </>

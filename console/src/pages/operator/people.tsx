@@ -132,6 +132,7 @@ export function OperatorMenu({ person, onDo, role = false }: MenuProps) {
   return (
     <Menu
       name={person.name}
+      className="btn plain sm"
       items={[
         ...(role ? [{ label: people.set_role, onPick: () => onDo({ what: 'role', person }) }] : []),
         { label: people.reset_password, onPick: () => onDo({ what: 'password', person }) },

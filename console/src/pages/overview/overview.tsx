@@ -74,7 +74,7 @@ export function OverviewPage() {
 
 function Sheet({ data, stale }: { readonly data: Overview; readonly stale: boolean }) {
   return (
-    <div className={stale ? 'sheet stale' : 'sheet'}>
+    <div className={stale ? 'overview stale' : 'overview'}>
       <Attention of={data} />
       <NextStep of={data} />
       <Balances of={data} />

@@ -24,7 +24,7 @@ export function AccountPage() {
       {account.isError && <Failure error={account.error} onAgain={() => void account.refetch()} reading />}
       {account.data && (
         <>
-          <div className="cols two">
+          <div className="cols two terms">
             <Terms account={account.data} />
             <Requests account={account.data} />
           </div>

@@ -68,6 +68,7 @@ export function AuditPage() {
         totals={<TotalsLine of={totals} count={lists.totals.lines} />}
       />
       <Lines query={lines} open={line} />
+      {lines.data && lines.data.data.length > 0 && !lines.data.has_more && <EndMark />}
       {lines.data && lines.data.data.length > 0 && (
         <Pager
           newer={after === undefined ? null : ''}
@@ -76,7 +77,6 @@ export function AuditPage() {
           keys
         />
       )}
-      {lines.data && lines.data.data.length > 0 && !lines.data.has_more && <EndMark />}
       {open && <OneLine line={open} onClose={() => set({ line: undefined })} />}
     </>
   )

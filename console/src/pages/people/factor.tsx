@@ -58,7 +58,7 @@ export function EnrolFields({ of: { seed, code, setCode, error, wrong } }: { rea
           <Qr text={seed.uri} name={people.me.enrol_qr} />
           <div className="stack">
             <p>{people.me.enrol_scan}</p>
-            <p>
+            <p className="enrol-key">
               <span className="quiet small">{people.me.enrol_key}</span>
               <br />
               <code className="mono">{seed.secret.match(/.{1,4}/g)?.join(' ')}</code>{' '}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { Reply } from '../../api/client.ts'
 import { useAct, useCall } from '../../api/queries.ts'
+import { shortId } from '../../format/id.ts'
 import { useText } from '../../text/text.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Empty, EndMark, PageHead, Section } from '../../ui/page.tsx'
@@ -19,7 +20,7 @@ export function NotificationsPage() {
   useReading(list.data?.data)
   return (
     <>
-      <PageHead title={notifications.title} bare actions={<Link to="/me">{notifications.settings}</Link>} />
+      <PageHead title={notifications.title} actions={<Link to="/me">{notifications.settings}</Link>} />
       {list.isError && <Failure error={list.error} onAgain={() => void list.refetch()} reading />}
       {list.data?.data.length === 0 && (
         <Empty page title={notifications.empty}>
@@ -62,10 +63,15 @@ function Line({ one }: { readonly one: Notification }) {
   const is_money = kind === 'limit_near' && topic !== 'requests'
   const said = is_money ? notifications.money_limit(count) : (notifications.kinds[kind]?.(count) ?? kind)
   const about = is_money ? (notifications.topics[topic] ?? topic) : topic === 'requests' ? '' : topic
-  const listed = samples.map(({ id, note }) =>
-    kind === 'sign_in' ? (note ?? notifications.terminal) : note === undefined ? id : `${id} …${note}`,
+  const named = samples.map(({ id, note }) =>
+    kind === 'sign_in'
+      ? (note ?? notifications.terminal)
+      : [shortId(id), note && `…${note}`].join(' ').trim(),
   )
-  const rest = count > samples.length ? [notifications.more(count - samples.length)] : []
+  // The same endpoint may have failed many times: it is named once, and the rest may be that endpoint too.
+  const listed = [...new Set(named)]
+  const others = listed.length === named.length ? count - samples.length : 0
+  const rest = others > 0 ? [notifications.more(others)] : []
   return (
     <li>
       <Glyph shape="attention" className={read ? 'quiet' : 'warn'} />

@@ -63,8 +63,6 @@ export const conversions = {
   for: (name: string) => `for ${name}`,
   held_until: (time: string) => `Valid until ${time}`,
   ran_out: (time: string) => `Expired ${time}, nothing moved`,
-  executed_at: (time: string) => `Executed ${time}`,
-  completed_at: (time: string) => `Completed ${time}`,
   nothing_moved: 'Nothing moved',
   expire: 'Expire now',
   expiring: 'Expiring…',

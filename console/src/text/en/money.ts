@@ -1,6 +1,10 @@
+import type { OnchainTransfer, PixPayout, Trade } from '../../api/types.ts'
 import { plural } from '../plural.ts'
 
 const n = plural('en')
+
+type Failed = NonNullable<(PixPayout | OnchainTransfer | Trade)['failure']>
+export type FailureCode = Failed['code']
 
 export const money = {
   created: 'Created',
@@ -174,6 +178,8 @@ export const money = {
     gross: 'Leaves the balance',
     destination: 'To',
     failure: 'Failure',
+    /** The API has its messages in English. */
+    failure_text: ({ message }: Failed): string => message,
     completed: 'Completed',
     confirmed: 'Confirmed',
     failed: 'Failed',

@@ -64,7 +64,7 @@ export const notifications = {
     about:
       'All of them are in the console. By e-mail you get those that you choose here, as one mail at most every few minutes.',
     choose: 'Send me an e-mail about',
-    none: 'E-mail is not set up on this service: notifications are shown in the console only. Your choice counts as soon as it is.',
+    none: 'E-mail is not set up on this service: notifications are shown in the console only. Your choice takes effect once e-mail is set up.',
     confirmed: (email: string) => `They go to **${email}**.`,
     unconfirmed: (email: string) =>
       `Confirm that **${email}** is yours. Until then you get no notifications by e-mail.`,

@@ -317,6 +317,9 @@ export const operator = {
     despite_stated: 'The network had accepted this payout. The money is returned anyway.',
     propose: (outcome: string) => `Propose “${outcome}”`,
     resolve_now: (outcome: string) => `Set to “${outcome}”`,
+    /** While no outcome is chosen: the button suggests none. */
+    propose_any: 'Propose an outcome',
+    resolve_any: 'Set the outcome',
     proposing: 'Proposing…',
     asks_code: 'asks for your code',
     outcome: { completed: 'completed', confirmed: 'confirmed', failed: 'failed' } as Record<string, string>,

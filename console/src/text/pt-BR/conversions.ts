@@ -64,8 +64,6 @@ export const conversions: typeof En = {
   for: (name) => `para ${name}`,
   held_until: (time) => `Vale até ${time}`,
   ran_out: (time) => `Expirou ${time}, nada se moveu`,
-  executed_at: (time) => `Executada ${time}`,
-  completed_at: (time) => `Concluída ${time}`,
   nothing_moved: 'Nada se moveu',
   expire: 'Expirar agora',
   expiring: 'Expirando…',

@@ -1,7 +1,26 @@
-import type { money as En } from '../en/money.ts'
+import type { money as En, FailureCode } from '../en/money.ts'
 import { plural } from '../plural.ts'
 
 const n = plural('pt-BR')
+
+const failures: Readonly<Record<FailureCode, string>> = {
+  recipient_account_invalid: 'A conta ou a agência do recebedor não existe.',
+  recipient_account_blocked: 'A conta do recebedor está bloqueada.',
+  recipient_account_closed: 'A conta do recebedor está encerrada.',
+  recipient_document_mismatch: 'O CPF ou CNPJ não é do titular da conta do recebedor.',
+  recipient_limit_exceeded: 'O valor passa do limite que a conta do recebedor pode receber.',
+  payment_not_supported: 'A conta do recebedor não aceita este tipo de pagamento.',
+  rejected_by_recipient_bank: 'O banco do recebedor rejeitou o pagamento.',
+  suspected_fraud: 'O pagamento foi recusado por suspeita de fraude.',
+  regulatory_block: 'O pagamento foi recusado por motivo regulatório.',
+  network_timeout: 'A rede Pix encerrou o pagamento por tempo esgotado; nada foi pago.',
+  provider_error: 'O provedor de pagamento recusou o pagamento.',
+  resolved_by_operator: 'O operador constatou que o envio não foi feito.',
+  refused_before_broadcast: 'O nó da rede recusou a transação; nada foi enviado.',
+  reverted: 'A transação foi minerada sem efeito; o destinatário não recebeu nada.',
+  treasury_limit:
+    'O operador não pode assumir esta posição agora. Nada foi movimentado; peça uma cotação menor.',
+}
 
 export const money: typeof En = {
   created: 'Criado',
@@ -175,6 +194,8 @@ export const money: typeof En = {
     gross: 'Sai do saldo',
     destination: 'Para',
     failure: 'Falha',
+    // A code that a newer service sends to this page has only its message.
+    failure_text: ({ code, message }) => failures[code] ?? message,
     completed: 'Concluído',
     confirmed: 'Confirmada',
     failed: 'Falhou',

@@ -69,7 +69,7 @@ export const notifications: Texts['notifications'] = {
     about:
       'Todas ficam no console. Por e-mail chegam as que você escolher aqui, no máximo um e-mail a cada poucos minutos.',
     choose: 'Enviar um e-mail sobre',
-    none: 'O e-mail não está configurado neste serviço: as notificações aparecem só no console. Sua escolha vale assim que estiver.',
+    none: 'O e-mail não está configurado neste serviço: as notificações aparecem só no console. Sua escolha passa a valer quando o e-mail for configurado.',
     confirmed: (email) => `Elas vão para **${email}**.`,
     unconfirmed: (email) =>
       `Confirme que **${email}** é seu. Até lá você não recebe notificações por e-mail.`,

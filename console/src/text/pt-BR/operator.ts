@@ -294,6 +294,8 @@ export const operator: typeof En = {
     despite_stated: 'A rede tinha aceitado este pagamento. O dinheiro é devolvido mesmo assim.',
     propose: (outcome) => `Propor “${outcome}”`,
     resolve_now: (outcome) => `Marcar como “${outcome}”`,
+    propose_any: 'Propor um resultado',
+    resolve_any: 'Marcar o resultado',
     proposing: 'Propondo…',
     asks_code: 'pede seu código',
     outcome: { completed: 'concluído', confirmed: 'confirmada', failed: 'falhou' },
