@@ -3,7 +3,7 @@ import { createKey, revokeKey, rotateKey, type ShownKey } from '../../src/partie
 import { createPartner, editPartner } from '../../src/parties/partners/partners.ts'
 import { invite } from '../../src/parties/team/links.ts'
 import { type Api, openApi } from './api.ts'
-import { makePerson, type Person } from './console.ts'
+import { makePerson, type Person, signedIn } from './console.ts'
 import { asAdmin } from './database.ts'
 import { noteProductionKey } from './key-lines.ts'
 import { openDesk } from './operators.ts'
@@ -50,6 +50,8 @@ export type ConsoleStage = {
   leaveUnanswered(amount?: string): Promise<string>
   /** The largest payout there is, by somebody with the longest name, without a space to break it at. */
   payTheMost(): Promise<string>
+  /** The longest texts that people may write, without a space to break them at. Returns ids to visit. */
+  writeTheLongest(): Promise<{ readonly key: string; readonly endpoint: string }>
   stop(): Promise<void>
 }
 
@@ -147,6 +149,7 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
       await until(ended, 20_000)
       return paid.id
     },
+    writeTheLongest: () => setLongest(service, { partner_id, api, url: receivers[1]!.url }),
     stop: async () => void (await Promise.all(receivers.map((receiver: Receiver) => receiver.stop()))),
   }
 }
@@ -188,6 +191,28 @@ async function setPeople(service: TestService, partner_id: string) {
       reader: await operator('reader', 'nadia@operator.example', 'Nádia Reis'),
     },
   }
+}
+
+type LongestOptions = { readonly partner_id: string; readonly api: Api; readonly url: string }
+
+/** A colleague with the longest e-mail, what the audit log says of them, their key and its calls, and a failing endpoint. */
+async function setLongest(service: TestService, { partner_id, api, url }: LongestOptions) {
+  const name = 'Wolfeschlegelsteinhausen'.repeat(4).slice(0, 80)
+  const email = `${name.toLowerCase()}@${'mailserver'.repeat(6)}.example`
+  const colleague = await signedIn(service, { partner_id, role: 'developer', email, name })
+  const form = { form_id: `longest-${partner_id}`, name, scopes: ['read', 'transfers'], ip_allowlist: [] }
+  const { json, status, text } = await colleague.post('/sandbox/keys', form)
+  if (status !== 201) throw new Error(`a key with the longest name: ${status} ${text}`)
+  const own = openApi(service.url, json.value)
+  await own.get('/v1/account')
+  await own.post('/v1/pix/payouts', {})
+  await own.get(`/v1/webhook_endpoints/we_none/deliveries`)
+  const endpoint = await made(api, '/v1/webhook_endpoints', {
+    url: `${url}/${'hooks-of-payments/'.repeat(20)}end`,
+    events: ['*'],
+    description: name.repeat(3).slice(0, 200),
+  })
+  return { key: json.key.id as string, endpoint: endpoint.id as string }
 }
 
 /** Two payments of production without an outcome; for one a settlement is proposed. */

@@ -74,7 +74,7 @@ export function Table<Row>(props: Props<Row>) {
   const table = useRef<HTMLTableElement>(null)
   const { rows, waiting, show } = useCalmRows(props.rows, keyOf, slide)
   const fresh = useFresh(rows, keyOf, slide)
-  const { gone, fold } = useFit(table, columns, rows)
+  useFit(table, columns, rows)
   const { copied, copy } = useCopy()
   useListKeys(table, { ...props, rows }, copy)
   useRowOfBefore(table, props.keys === true && rows !== undefined)
@@ -92,19 +92,7 @@ export function Table<Row>(props: Props<Row>) {
   if (rows !== undefined && rows.length === 0) return empty ?? null
 
   const loading = rows === undefined
-  const left = columns.filter(({ key }) => !gone.has(key))
-  const place = (column: Column<Row>) => {
-    if (gone.size === 0) return ''
-    if (gone.has(column.key)) return 'gone'
-    return column === left[0] ? 'start' : column === left.at(-1) ? 'end' : ''
-  }
-  const names = [
-    't',
-    look === 'bleed' ? 'bleed' : '',
-    fold ? 'fold' : '',
-    snug ? 'snug' : '',
-    loading ? 'bones' : '',
-  ]
+  const names = ['t', look === 'bleed' ? 'bleed' : '', snug ? 'snug' : '', loading ? 'bones' : '']
   return (
     <>
       {query?.isError && (
@@ -138,11 +126,13 @@ export function Table<Row>(props: Props<Row>) {
           className={join(...names)}
           aria-label={props.label}
           aria-busy={loading || query?.isPlaceholderData || undefined}
+          onMouseOver={tellWhole}
+          onFocus={tellWhole}
         >
           <thead>
             <tr>
               {columns.map((column) => {
-                const name = join(column.right ? 'r' : '', place(column))
+                const name = column.right ? 'r' : undefined
                 return column.sorts ? (
                   <SortHead key={column.key} className={name}>
                     {column.head}
@@ -157,14 +147,13 @@ export function Table<Row>(props: Props<Row>) {
           </thead>
           <tbody className={query?.isPlaceholderData ? 'stale' : undefined}>
             {loading ? (
-              <Bones columns={columns} place={place} />
+              <Bones columns={columns} />
             ) : (
               rows.map((row) => (
                 <TableRow
                   key={keyOf(row)}
                   row={row}
                   columns={columns}
-                  place={place}
                   on={props.open !== undefined && keyOf(row) === props.open}
                   fresh={fresh.has(keyOf(row))}
                 />
@@ -176,6 +165,16 @@ export function Table<Row>(props: Props<Row>) {
       </div>
     </>
   )
+}
+
+/** A text that is cut to one line gets a tooltip with all of it, as long as it is cut. */
+function tellWhole({ target }: { readonly target: EventTarget }) {
+  const one = (target as HTMLElement).closest<HTMLElement>('a.plain, td')
+  if (one === null || (one.title !== '' && one.dataset.cut === undefined)) return
+  const is_cut = one.scrollWidth > one.clientWidth && getComputedStyle(one).textOverflow === 'ellipsis'
+  one.toggleAttribute('data-cut', is_cut)
+  if (is_cut) one.title = one.innerText
+  else one.removeAttribute('title')
 }
 
 type SortHeadProps = { readonly className: string | undefined; readonly children: ReactNode }
@@ -206,74 +205,121 @@ function SortHead({ className, children }: SortHeadProps) {
 type Fit = { readonly gone: ReadonlySet<string>; readonly fold: boolean }
 
 const whole: Fit = { gone: new Set(), fold: false }
+const folded: Fit = { gone: new Set(), fold: true }
 
 /** The width below which every list is folded. */
 const PHONE = '(max-width: 720px)'
 
-/** Measures the columns and leaves out as many as do not fit the place of the table; a table that still does not fit is folded. */
+/**
+ * Leaves out the columns that do not fit the place of the table; a table that still does not fit is folded. The table is measured
+ * again when its place, its contents, the window or the fonts change. The fit depends only on contents and room, never on the fit
+ * before, so it cannot alternate.
+ */
 function useFit<Row>(
   table: { readonly current: HTMLTableElement | null },
   columns: readonly Column<Row>[],
   rows: readonly Row[] | undefined,
-): Fit {
-  const [fit, setFit] = useState(whole)
+): void {
   const latest = useRef(columns)
   latest.current = columns
+  const fit = useRef(whole)
   const shape = columns.map(({ key }) => key).join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: other rows and columns have other widths
   useLayoutEffect(() => {
     const own = table.current
     const place = own?.parentElement
     if (!own || !place) return
+    const roomOf = steadyRoom(place)
     const look = () => {
-      // The observer may still report once after the table has left the page.
-      if (own.parentElement === null) return
-      const next = fitOf(own, latest.current)
-      setFit((now) => (isSame(now, next) ? now : next))
+      // An observer may still report once after the table has left the page.
+      if (!own.isConnected) return
+      fit.current = fitOf(own, latest.current, roomOf())
+      applyFit(own, latest.current, fit.current)
     }
     look()
-    const resizes = new ResizeObserver(look)
+    // Many cells may change at once. A frame later, because a fit changes heights that the observer would report again.
+    let frame = 0
+    const lookSoon = () => {
+      cancelAnimationFrame(frame)
+      frame = requestAnimationFrame(look)
+    }
+    const resizes = new ResizeObserver(lookSoon)
     resizes.observe(place)
-    let left = false
-    void document.fonts.ready.then(() => left || look())
+    resizes.observe(own)
+    // Ages, states and later texts change inside cells, without other rows.
+    const changes = new MutationObserver(lookSoon)
+    changes.observe(own, { subtree: true, childList: true, characterData: true })
+    window.addEventListener('resize', look)
+    document.fonts.addEventListener('loadingdone', look)
     return () => {
-      left = true
+      cancelAnimationFrame(frame)
       resizes.disconnect()
+      changes.disconnect()
+      window.removeEventListener('resize', look)
+      document.fonts.removeEventListener('loadingdone', look)
     }
   }, [table, rows, shape])
-  // The cells of the foot span columns, some of which may be left out.
+  // React may have written the classes of the table and its cells anew.
   useLayoutEffect(() => {
-    for (const row of table.current?.tFoot?.rows ?? []) spanKept(row, latest.current, fit.gone)
+    if (table.current) applyFit(table.current, latest.current, fit.current)
   })
-  return fit
 }
 
-const isSame = (one: Fit, other: Fit) =>
-  one.fold === other.fold && [...one.gone].join() === [...other.gone].join()
+/** The widest scroll bar that a browser shows. */
+const SCROLL_BAR_PX = 24
 
-function fitOf<Row>(table: HTMLTableElement, columns: readonly Column<Row>[]): Fit {
-  if (window.matchMedia(PHONE).matches) return { gone: whole.gone, fold: true }
-  const room = table.parentElement!.clientWidth
-  const names = table.className
-  table.className = `${names.replace(/\bfold\b/, '')} measure`
-  const widths = [...table.tHead!.rows[0]!.cells].map((cell) => cell.getBoundingClientRect().width)
-  table.className = names
-  const gone = new Set<string>()
-  const needs = () => columns.reduce((sum, { key }, i) => (gone.has(key) ? sum : sum + (widths[i] ?? 0)), 0)
+/**
+ * The width of the table's place. In a window of one width, room that grows by no more than a scroll bar is not used: otherwise a
+ * fit that removes the scroll bar would bring back the fit that needs it.
+ */
+function steadyRoom(place: HTMLElement): () => number {
+  let window_width = 0
+  let room = 0
+  return () => {
+    const { width } = place.getBoundingClientRect()
+    const is_scroll_bar = window.innerWidth === window_width && width > room && width - room <= SCROLL_BAR_PX
+    if (!is_scroll_bar) room = width
+    window_width = window.innerWidth
+    return room
+  }
+}
+
+/** Tries which columns fit, the whole table first. Each trial measures the table itself, with its foot and the padding of its edges. */
+function fitOf<Row>(table: HTMLTableElement, columns: readonly Column<Row>[], room: number): Fit {
+  if (window.matchMedia(PHONE).matches) return folded
   const droppable = columns.filter(({ fold }) => fold === undefined)
   const isKept = ({ kept, head }: Column<Row>) => kept ?? head === ''
-  const order = [...droppable.filter(isKept), ...droppable.filter((column) => !isKept(column))]
-  while (needs() + (gone.size > 0 ? EDGE_PX : 0) > room) {
-    const next = order.pop()
-    if (next === undefined) return { gone: whole.gone, fold: true }
-    gone.add(next.key)
+  const order = [...droppable.filter(isKept), ...droppable.filter((column) => !isKept(column))].reverse()
+  table.classList.add('measure')
+  try {
+    for (let dropped = 0; dropped <= order.length; dropped++) {
+      const fit = { gone: new Set(order.slice(0, dropped).map(({ key }) => key)), fold: false }
+      applyFit(table, columns, fit)
+      if (table.getBoundingClientRect().width <= room) return fit
+    }
+    return folded
+  } finally {
+    table.classList.remove('measure')
   }
-  return { gone, fold: false }
 }
 
-/** The first and the last column that are left get the padding of the edges. */
-const EDGE_PX = 44
+/** Marks the columns that are left out, and the first and the last that are left, which get the padding of the edges. */
+function applyFit<Row>(table: HTMLTableElement, columns: readonly Column<Row>[], { gone, fold }: Fit) {
+  table.classList.toggle('fold', fold)
+  const left = columns.filter(({ key }) => !gone.has(key))
+  const marks = columns.map((column) => ({
+    gone: gone.has(column.key),
+    start: gone.size > 0 && column === left[0],
+    end: gone.size > 0 && column === left.at(-1),
+  }))
+  for (const part of [table.tHead, ...table.tBodies])
+    for (const row of part?.rows ?? [])
+      for (const [i, cell] of [...row.cells].entries())
+        for (const [name, is_set] of Object.entries(marks[i] ?? {})) cell.classList.toggle(name, is_set)
+  for (const row of table.tFoot?.rows ?? []) spanKept(row, columns, gone)
+}
 
+/** The cells of the foot span columns, some of which may be left out. */
 function spanKept<Row>(row: HTMLTableRowElement, columns: readonly Column<Row>[], gone: Fit['gone']) {
   let at = 0
   for (const cell of row.cells) {
@@ -322,34 +368,37 @@ function WrongAddress({ error }: { readonly error: ApiError }) {
 const join = (...names: readonly string[]): string | undefined =>
   names.filter((name) => name !== '').join(' ') || undefined
 
-type Place<Row> = (column: Column<Row>) => string
-
-const classOf = <Row,>(column: Column<Row>, place: Place<Row>) =>
-  join(column.right ? 'r' : '', column.fold ?? '', column.className ?? '', place(column))
+const classOf = <Row,>(column: Column<Row>) =>
+  join(column.right ? 'r' : '', column.fold ?? '', column.className ?? '')
 
 type RowProps<Row> = {
   readonly row: Row
   readonly columns: readonly Column<Row>[]
-  readonly place: Place<Row>
   readonly on: boolean
   readonly fresh: boolean
 }
 
-function TableRow<Row>({ row, columns, place, on, fresh }: RowProps<Row>) {
+function TableRow<Row>({ row, columns, on, fresh }: RowProps<Row>) {
   return (
     <tr className={join(on ? 'on' : '', fresh ? 'new' : '')} onClick={openByRow} tabIndex={-1}>
       {columns.map((column) => (
         <td
           key={column.key}
-          className={classOf(column, place)}
+          className={classOf(column)}
           data-head={column.fold === 'named' || column.labelled ? column.head : undefined}
         >
-          {column.cell(row)}
+          {wrapLong(column.cell(row))}
         </td>
       ))}
     </tr>
   )
 }
+
+/** A word that is longer than most columns, such as an e-mail address. */
+const LONG_WORD = /\S{25}/
+
+const wrapLong = (content: ReactNode) =>
+  typeof content === 'string' && LONG_WORD.test(content) ? <span className="long">{content}</span> : content
 
 /** A click on a row follows its link, unless the click was on another control. */
 function openByRow(event: MouseEvent<HTMLTableRowElement>) {
@@ -361,13 +410,13 @@ function openByRow(event: MouseEvent<HTMLTableRowElement>) {
   else link?.click()
 }
 
-function Bones<Row>({ columns, place }: Pick<RowProps<Row>, 'columns' | 'place'>) {
+function Bones<Row>({ columns }: Pick<RowProps<Row>, 'columns'>) {
   const { ui } = useText()
   return Array.from({ length: BONES }, (_, i) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: bars have no identity
     <tr key={i}>
       {columns.map((column, at) => (
-        <td key={column.key} className={classOf(column, place)}>
+        <td key={column.key} className={classOf(column)}>
           <span className="bone" />
           {i === 0 && at === 0 && <span className="vh">{ui.loading}</span>}
         </td>

@@ -212,7 +212,13 @@ function Resolved({ list }: { readonly list: DeskList }) {
             cell: ({ outcome }) => <Status state={outcome}>{desk.outcome[outcome] ?? outcome}</Status>,
           },
           { key: 'evidence', head: desk.evidence, fold: 'm1', cell: ({ evidence }) => evidence },
-          { key: 'by', head: desk.by, className: 'quiet', cell: ({ resolved_by }) => resolved_by },
+          {
+            key: 'by',
+            head: desk.by,
+            fold: 'named',
+            className: 'quiet',
+            cell: ({ resolved_by }) => resolved_by,
+          },
           { key: 'id', head: desk.id, fold: 'a1', cell: ({ id }) => <OperatorId id={id} /> },
         ]}
       />

@@ -75,6 +75,7 @@ export function Exceptions({ onClosed }: { readonly onClosed: (acted: Acted, wor
             key: 'close',
             head: '',
             right: true,
+            fold: 'named',
             cell: (exception) =>
               exception.closed_at === null && may('operator.decide') ? (
                 <Button small onClick={() => setClosing(exception)}>

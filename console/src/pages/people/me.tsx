@@ -290,7 +290,12 @@ function Sessions() {
             fold: 'm2',
             cell: ({ agent }) => <span className="quiet">{agent === null ? '' : agentName(agent)}</span>,
           },
-          { key: 'begun', head: people.me.begun, cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            key: 'begun',
+            head: people.me.begun,
+            fold: 'named',
+            cell: ({ created_at }) => <Time at={created_at} />,
+          },
           { key: 'used', head: people.me.used, fold: 'a2', cell: ({ used_at }) => <Time at={used_at} /> },
           {
             key: 'end',

@@ -108,11 +108,13 @@ function PeopleTable({ team, onPick }: TableProps) {
         {
           key: 'factor',
           head: people.team.factor,
+          fold: 'named',
           cell: ({ factor }) => <Status state={factor ? 'done' : 'off'}>{factor ? ui.yes : ui.no}</Status>,
         },
         {
           key: 'seen',
           head: people.team.seen,
+          fold: 'named',
           cell: ({ last_seen_at }) => (last_seen_at === null ? ui.never : <Time at={last_seen_at} />),
         },
         {
@@ -180,8 +182,13 @@ function Invitations({ invitations }: { readonly invitations: Team['invitations'
             cell: ({ email }) => <span className="quiet">{email}</span>,
           },
           { key: 'role', head: people.team.role, fold: 'a2', cell: ({ role }) => people.roles[role] },
-          { key: 'by', head: people.team.invited_by, cell: ({ made_by }) => made_by },
-          { key: 'until', head: people.team.until, cell: ({ expires_at }) => <Time at={expires_at} /> },
+          { key: 'by', head: people.team.invited_by, fold: 'named', cell: ({ made_by }) => made_by },
+          {
+            key: 'until',
+            head: people.team.until,
+            fold: 'named',
+            cell: ({ expires_at }) => <Time at={expires_at} />,
+          },
           {
             key: 'do',
             head: '',
