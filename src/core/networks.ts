@@ -8,7 +8,7 @@ export type Network = (typeof networkNames)[number]
 
 const MINUTE_MS = 60_000
 
-type Row = {
+export type NetworkRow = {
   /** A network carries one asset. */
   readonly asset: 'USDT' | 'BTC'
   /** Blocks on top of a transaction, its own included, before a transfer is confirmed (contract §9). */
@@ -100,7 +100,7 @@ export const networks = {
     title: 'Bitcoin',
     explorer: 'https://mempool.space/tx/',
   },
-} as const satisfies Record<Network, Row>
+} as const satisfies Record<Network, NetworkRow>
 
 export const isNetwork = (name: string): name is Network => Object.hasOwn(networks, name)
 

@@ -1,6 +1,6 @@
 import type { Environment } from '../../core/environment.ts'
 import type { Asset } from '../../core/money.ts'
-import type { Network } from '../../core/networks.ts'
+import { type Network, networkNames } from '../../core/networks.ts'
 
 export type ChainOrder = {
   readonly id: string
@@ -60,7 +60,11 @@ export type Seen =
   /** In a pool, or mined and not deep enough. */
   | { readonly kind: 'waiting' }
   /** Deep enough to be final. `paid`: exactly the order. `none`: reverted, or a cancel. `other`: neither, for a person. */
-  | ({ readonly kind: 'mined'; readonly tx_hash: string; readonly effect: 'paid' | 'none' | 'other' } & Block &
+  | ({
+      readonly kind: 'mined'
+      readonly tx_hash: string
+      readonly effect: 'paid' | 'none' | 'other'
+    } & Block &
       Charge)
   /** Spent by a transaction that is none of ours: another program uses the wallet's key. */
   | { readonly kind: 'taken' }
@@ -91,7 +95,7 @@ export interface ChainRail<E extends Environment = Environment> {
   readonly replace_after_ms: number
   /** Throws `rail_unavailable` if the network is not configured or its prices are unknown. */
   feeInputs(): Promise<FeeInputs>
-  /** The wallet that pays, and the nonce to begin with when the service has reserved none of it yet. */
+  /** The wallet that pays, and its next nonce as the chain counts: what is mined is below it. */
   wallet(): Promise<Reservation>
   /** In the calls below an aborted signal means that the answer is no longer awaited. */
   screen(order: ChainOrder, signal?: AbortSignal): Promise<Screened>
@@ -112,5 +116,8 @@ export interface ChainRail<E extends Environment = Environment> {
   ): Promise<Seen>
 }
 
-/** The chains of one environment. */
+/** The rails of one environment. */
 export type Chains<E extends Environment = Environment> = Readonly<Record<Network, ChainRail<E>>>
+
+export const chainsOf = <E extends Environment>(open: (network: Network) => ChainRail<E>): Chains<E> =>
+  Object.fromEntries(networkNames.map((network) => [network, open(network)])) as unknown as Chains<E>
