@@ -77,7 +77,7 @@ describe('networks', () => {
       'tron',
       'ethereum',
     ])
-    expect(networks.bitcoin).toEqual({ asset: 'BTC', kind: 'bitcoin' })
+    expect(networks.bitcoin).toMatchObject({ asset: 'BTC', kind: 'bitcoin' })
   })
 
   it('the contracts are written with their own checksum', () => {
