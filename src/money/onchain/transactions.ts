@@ -15,7 +15,7 @@ import { holdRows } from '../../records/desk/holds.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 
 /**
- * What a transfer spends, and the transactions that were signed for it. A nonce is reserved before anything is signed, and a
+ * What a transfer spends, and the transactions that were signed for it (contract §9). A nonce is reserved before anything is signed, and a
  * transaction is stored before it is broadcast; neither ever changes.
  */
 type Wallet = {
