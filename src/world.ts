@@ -10,7 +10,7 @@ import {
   withValidChainAnswers,
   withValidPrices,
 } from './rails/answers.ts'
-import type { ChainRail } from './rails/chain/rail.ts'
+import { type Chains, chainsOf } from './rails/chain/rail.ts'
 import { withChainDeadline, withDeadline } from './rails/deadline.ts'
 import type { PixRail } from './rails/pix/rail.ts'
 import type { FedPrices, PriceFeed } from './rails/prices/feed.ts'
@@ -36,7 +36,7 @@ export type World<E extends Environment = Environment> = {
   readonly preview: Door['preview']
   /** The rails. The type of a simulated rail names the sandbox, so handing one to production does not compile. */
   readonly pix: PixRail<E>
-  readonly chain: ChainRail<E>
+  readonly chains: Chains<E>
   readonly prices: PriceFeed<E>
   readonly set_prices: SetPrices<E>
   readonly quoting: Quoting
@@ -92,7 +92,9 @@ export function createWorld<E extends Environment>({ onInvalidAnswer, ...parts }
   return {
     ...parts,
     pix: withDeadline(withValidAnswers(parts.pix, onInvalidAnswer), rail_timeout_ms),
-    chain: withChainDeadline(withValidChainAnswers(parts.chain, onInvalidAnswer), rail_timeout_ms),
+    chains: chainsOf((network) =>
+      withChainDeadline(withValidChainAnswers(parts.chains[network], onInvalidAnswer), rail_timeout_ms),
+    ),
     prices: withValidPrices(parts.prices, onInvalidAnswer),
     newId: (kind) => newId(kind, parts.clock.now()),
   }

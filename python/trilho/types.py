@@ -196,7 +196,7 @@ class PixKey(PixKeyAlways, total=False):
 
 
 class OnchainTransferFailureAlways(TypedDict):
-    code: Union[Literal["refused_before_broadcast", "reverted", "resolved_by_operator"], str]
+    code: Union[Literal["refused_before_broadcast", "reverted", "canceled", "resolved_by_operator"], str]
     message: str
 
 

@@ -25,6 +25,8 @@ export const worldGrants: Record<string, string> = {
   payouts: 'SELECT, INSERT, UPDATE',
   sends: 'SELECT, INSERT',
   transfers: 'SELECT, INSERT, UPDATE',
+  transactions: 'SELECT, INSERT, UPDATE',
+  wallets: 'SELECT, INSERT, UPDATE',
   holds: 'SELECT, INSERT, DELETE',
   resolutions: 'SELECT, INSERT',
   follow_ups: 'SELECT, INSERT, UPDATE',
@@ -147,6 +149,9 @@ export const tablePurposes: Record<string, string> = {
   exceptions: 'what a person must look at',
   payouts: 'orders and their state; the order itself never changes',
   transfers: 'orders and their state; the order itself never changes',
+  transactions:
+    'what was signed for transfers, stored before it is broadcast; all of one transfer spend its nonce',
+  wallets: 'the wallets that pay transfers, and their next nonces',
   sends: 'repeated sends of a payout, stored before they are made, with the end of the lease',
   holds: 'payouts and transfers that an open proposal is about; workers send nothing for them',
   resolutions: 'outcomes that operators established, with evidence',

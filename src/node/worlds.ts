@@ -19,6 +19,7 @@ import { replayCheck } from '../money/treasury/replay.ts'
 import { feePayoutTemplate, treasuryChecks } from '../money/treasury/store.ts'
 import { customerChecks } from '../parties/customers/store.ts'
 import { keyChecks } from '../parties/keys/keys-audit.ts'
+import { chainsOf } from '../rails/chain/rail.ts'
 import { simulatedChain } from '../rails/chain/simulated.ts'
 import { unavailableChain } from '../rails/chain/unavailable.ts'
 import { openJournal } from '../rails/journal.ts'
@@ -81,7 +82,7 @@ export type OpenWorlds = {
 /** The properties that differ between the two worlds. */
 type Own =
   | 'pix'
-  | 'chain'
+  | 'chains'
   | 'prices'
   | 'set_prices'
   | 'quoting'
@@ -161,7 +162,7 @@ export function openWorlds(options: {
     worlds: {
       production: open('production', {
         pix: unavailablePix,
-        chain: unavailableChain,
+        chains: chainsOf(unavailableChain),
         prices: prices_file === undefined ? noPrices : filePrices({ path: prices_file, log }),
         set_prices: noSetPrices,
         quoting,
@@ -171,7 +172,7 @@ export function openWorlds(options: {
       }),
       sandbox: open('sandbox', {
         pix: simulatedPix({ clock, journal }),
-        chain: simulatedChain({ clock, ...config.sandbox, journal }),
+        chains: chainsOf((network) => simulatedChain({ network, clock, ...config.sandbox, journal })),
         prices: simulatedPrices({ clock }),
         set_prices: setPrices,
         // Contract §14: no spread and an endless treasury, so that examples stay true.

@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
+import { signedAs } from '../../test/support/chain.ts'
 import { type Bench, openBench } from '../../test/support/rail-bench.ts'
 import { until } from '../../test/support/wait.ts'
+import type { Network } from '../core/networks.ts'
 import { openExceptions } from '../records/exceptions/store.ts'
 import { withValidAnswers, withValidChainAnswers, withValidPrices } from './answers.ts'
 import { simulatedChain, simulatedTransaction } from './chain/simulated.ts'
@@ -17,7 +19,8 @@ afterEach(async () => {
 
 const clock = { now: () => Date.UTC(2026, 10, 15, 12) } as never
 const pix = simulatedPix({ clock, journal: openJournal(undefined) })
-const chain = simulatedChain({ clock, journal: openJournal(undefined), broadcast_ms: 0, confirm_ms: 0 })
+const chainOn = (network: Network) =>
+  simulatedChain({ network, clock, journal: openJournal(undefined), broadcast_ms: 0, confirm_ms: 0 })
 const quiet = () => {}
 
 test.each<[string, unknown]>([
@@ -53,10 +56,13 @@ test('a document with punctuation is not repeated in the exception', async () =>
 test('fees that are not numbers make the network unavailable', async () => {
   const reported: string[] = []
   const rail = withValidChainAnswers(
-    { ...chain, feeInputs: async () => ({ gas_price_wei: -1n, eth_price: 1n, sat_per_vbyte: 1n }) },
+    {
+      ...chainOn('ethereum'),
+      feeInputs: async () => ({ gas_price_wei: -1n, eth_price: 1n, sat_per_vbyte: 1n }),
+    },
     ({ message }) => reported.push(message),
   )
-  await expect(rail.feeInputs('ethereum')).rejects.toMatchObject({ code: 'rail_unavailable' })
+  await expect(rail.feeInputs()).rejects.toMatchObject({ code: 'rail_unavailable' })
   expect(reported).toEqual(['ethereum: the answer to fees is not valid: gas_price_wei is -1'])
 })
 
@@ -103,12 +109,13 @@ test('the answers of the simulated rails are valid, and pass unchanged', async (
     expect(await rail.send(order)).toEqual(await pix.send(order))
     expect(await rail.status(order)).toEqual(await pix.status(order))
   }
-  const rail = withValidChainAnswers(chain, quiet)
   for (const [network, asset] of [
     ['tron', 'USDT'],
     ['polygon', 'USDT'],
     ['bitcoin', 'BTC'],
   ] as const) {
+    const chain = chainOn(network)
+    const rail = withValidChainAnswers(chain, quiet)
     const amount = 10_000_000n
     const order = {
       id: `tr_${network}`,
@@ -118,12 +125,16 @@ test('the answers of the simulated rails are valid, and pass unchanged', async (
       amount,
       created_at: new Date(0),
     }
-    expect(await rail.prepare(order)).toEqual({ kind: 'signed', ...simulatedTransaction(order) })
-    expect(await rail.broadcast(order, simulatedTransaction(order))).toEqual({ kind: 'accepted' })
-    expect(await rail.status(order, simulatedTransaction(order))).toEqual(
-      await chain.status(order, simulatedTransaction(order)),
-    )
-    expect(await rail.feeInputs(network)).toEqual(await chain.feeInputs(network))
+    const wallet = await chain.wallet()
+    expect(await rail.wallet()).toEqual(wallet)
+    expect(await rail.screen(order)).toEqual({ kind: 'payable' })
+    expect(await rail.attempt(order, wallet, [], 'pay')).toEqual(signedAs(order))
+    const attempt = { ...simulatedTransaction(order), attempt: 1, created_at: new Date(0) }
+    expect(await rail.broadcast(order, attempt)).toEqual({ kind: 'accepted' })
+    const seen = await chain.look(order, wallet, [attempt])
+    expect(seen).toMatchObject({ kind: 'mined', effect: 'paid' })
+    expect(await rail.look(order, wallet, [attempt])).toEqual(seen)
+    expect(await rail.feeInputs()).toEqual(await chain.feeInputs())
   }
 })
 

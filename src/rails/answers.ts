@@ -4,7 +4,7 @@ import { parseDocument } from '../core/document.ts'
 import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
-import type { ChainOrder, ChainRail } from './chain/rail.ts'
+import type { ChainRail, Seen, Signed } from './chain/rail.ts'
 import type { PixRail } from './pix/rail.ts'
 import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './prices/feed.ts'
 
@@ -69,24 +69,43 @@ const hashWithPrefix = hex('^0x[0-9a-f]{64}$')
 const plainHash = hex('^[0-9a-f]{64}$')
 const hashOf = (network: string) => (network === 'bitcoin' || network === 'tron' ? plainHash : hashWithPrefix)
 
-const preparedWith = (tx_hash: typeof plainHash) =>
-  ({
-    signed: T.Object({ kind: T.Literal('signed'), tx_hash, signed: SignedBytes }),
-    refused: T.Object({ kind: T.Literal('refused'), rail_code: RailCode }),
-    later: T.Object({ kind: T.Literal('later'), at: ValidDate }),
-  }) satisfies Answers
-const prepared = new Map([plainHash, hashWithPrefix].map((hash) => [hash, preparedWith(hash)]))
+const Later = T.Object({ kind: T.Literal('later'), at: ValidDate })
+
+const screenings = {
+  payable: T.Object({ kind: T.Literal('payable') }),
+  refused: T.Object({ kind: T.Literal('refused'), rail_code: RailCode }),
+  later: Later,
+} satisfies Answers
+
+const Nonce = T.BigInt({ minimum: 0n, maximum: 2n ** 63n - 1n })
+const WalletAnswer = T.Object({ wallet: T.String({ pattern: '^[0-9A-Za-z]{1,100}$' }), nonce: Nonce })
+
+const Terms = refined(
+  T.Record(T.String({ pattern: '^[a-z_]{1,40}$' }), T.String({ pattern: '^[0-9]{1,40}$' })),
+  (terms) => Object.keys(terms).length <= 10,
+)
+
+const answersWith = (tx_hash: typeof plainHash) => ({
+  transaction: T.Object({ purpose: T.Enum(['pay', 'cancel']), tx_hash, signed: SignedBytes, terms: Terms }),
+  seen: {
+    absent: T.Object({ kind: T.Literal('absent') }),
+    waiting: T.Object({ kind: T.Literal('waiting') }),
+    mined: T.Object({
+      kind: T.Literal('mined'),
+      tx_hash,
+      effect: T.Enum(['paid', 'none', 'other']),
+      block_height: Nonce,
+      block_hash: tx_hash,
+      charged: T.Optional(Units),
+    }),
+    taken: T.Object({ kind: T.Literal('taken') }),
+  } satisfies Answers,
+})
+const chainAnswers = new Map([plainHash, hashWithPrefix].map((hash) => [hash, answersWith(hash)]))
 
 const broadcasts = {
   accepted: T.Object({ kind: T.Literal('accepted') }),
   unknown: T.Object({ kind: T.Literal('unknown') }),
-} satisfies Answers
-
-const chainStatuses = {
-  waiting: T.Object({ kind: T.Literal('waiting') }),
-  confirmed: T.Object({ kind: T.Literal('confirmed'), charged: T.Optional(Units) }),
-  failed: T.Object({ kind: T.Literal('failed'), rail_code: RailCode, charged: T.Optional(Units) }),
-  absent: T.Object({ kind: T.Literal('absent') }),
 } satisfies Answers
 
 const FeeAnswer = T.Object({ gas_price_wei: Figure, eth_price: Figure, sat_per_vbyte: Figure })
@@ -176,21 +195,38 @@ export function withValidChainAnswers<E extends Environment>(
   rail: ChainRail<E>,
   report: ReportInvalid,
 ): ChainRail<E> {
-  const asked = ({ network }: Pick<ChainOrder, 'network'>, call: string): Asked => ({ rail: network, call })
+  const asked = (call: string): Asked => ({ rail: rail.network, call })
+  const answers = chainAnswers.get(hashOf(rail.network))!
   return {
-    environment: rail.environment,
-    async feeInputs(network) {
-      const answer = await rail.feeInputs(network)
-      return orUnavailable(() => checked(asked({ network }, 'fees'), FeeAnswer, answer), report)
+    ...rail,
+    async feeInputs() {
+      const answer = await rail.feeInputs()
+      return orUnavailable(() => checked(asked('fees'), FeeAnswer, answer), report)
     },
-    async prepare(order, signal) {
-      const answers = prepared.get(hashOf(order.network))!
-      return checkedKind(asked(order, 'sign'), answers, await rail.prepare(order, signal))
+    wallet: async () => checked(asked('wallet'), WalletAnswer, await rail.wallet()),
+    screen: async (order, signal) =>
+      checkedKind(asked('screen'), screenings, await rail.screen(order, signal)),
+    async attempt(order, reservation, made, purpose, signal) {
+      const answer = await rail.attempt(order, reservation, made, purpose, signal)
+      if (answer?.kind !== 'signed') return checkedKind(asked('sign'), { later: Later }, answer)
+      const transaction = checked<Signed>(asked('sign'), answers.transaction, answer.transaction)
+      // The simulated chains cancel a transfer of a certain amount; a real one cancels only what it is told to.
+      if (transaction.purpose !== purpose && rail.environment === 'production')
+        throw new InvalidAnswer({ ...asked('sign'), problem: `purpose is ${transaction.purpose}` })
+      return { kind: 'signed', transaction }
     },
-    broadcast: async (order, transaction, signal) =>
-      checkedKind(asked(order, 'broadcast'), broadcasts, await rail.broadcast(order, transaction, signal)),
-    status: async (order, transaction, signal) =>
-      checkedKind(asked(order, 'status'), chainStatuses, await rail.status(order, transaction, signal)),
+    broadcast: async (order, attempt, signal) =>
+      checkedKind(asked('broadcast'), broadcasts, await rail.broadcast(order, attempt, signal)),
+    async look(order, reservation, made, signal) {
+      const seen = checkedKind<Seen>(
+        asked('look'),
+        answers.seen,
+        await rail.look(order, reservation, made, signal),
+      )
+      if (seen.kind === 'mined' && !made.some(({ tx_hash }) => tx_hash === seen.tx_hash))
+        throw new InvalidAnswer({ ...asked('look'), problem: 'tx_hash is of no transaction of the transfer' })
+      return seen
+    },
   }
 }
 

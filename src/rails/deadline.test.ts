@@ -32,8 +32,8 @@ test('an answer in time is returned, and an error of the rail is passed on', asy
 
 test('before an order is accepted, a silent rail is rail_unavailable after the deadline', async () => {
   const pix = withDeadline({ ...unavailablePix, holder: never, ready: never }, 20)
-  const chain = withChainDeadline({ ...unavailableChain, feeInputs: never }, 20)
-  for (const asked of [pix.holder('ana@example.com', undefined), pix.ready(), chain.feeInputs('tron')])
+  const chain = withChainDeadline({ ...unavailableChain('tron'), feeInputs: never }, 20)
+  for (const asked of [pix.holder('ana@example.com', undefined), pix.ready(), chain.feeInputs()])
     await expect(asked).rejects.toMatchObject({ code: 'rail_unavailable' })
   await expect(
     withDeadline({ ...unavailablePix, status: never }, 20).status({} as PixOrder),

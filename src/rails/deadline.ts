@@ -65,10 +65,13 @@ export function withDeadline<E extends Environment>(rail: PixRail<E>, ms: number
 export function withChainDeadline<E extends Environment>(rail: ChainRail<E>, ms: number): ChainRail<E> {
   const available = orUnavailable(ms)
   return {
-    environment: rail.environment,
-    feeInputs: (network) => available(() => rail.feeInputs(network)),
-    prepare: (order) => within(ms, (signal) => rail.prepare(order, signal)),
-    broadcast: (order, transaction) => within(ms, (signal) => rail.broadcast(order, transaction, signal)),
-    status: (order, transaction) => within(ms, (signal) => rail.status(order, transaction, signal)),
+    ...rail,
+    feeInputs: () => available(() => rail.feeInputs()),
+    wallet: () => within(ms, () => rail.wallet()),
+    screen: (order) => within(ms, (signal) => rail.screen(order, signal)),
+    attempt: (order, reservation, made, purpose) =>
+      within(ms, (signal) => rail.attempt(order, reservation, made, purpose, signal)),
+    broadcast: (order, attempt) => within(ms, (signal) => rail.broadcast(order, attempt, signal)),
+    look: (order, reservation, made) => within(ms, (signal) => rail.look(order, reservation, made, signal)),
   }
 }

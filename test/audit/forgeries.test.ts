@@ -450,6 +450,7 @@ describe('the audit names', () => {
     expect(
       await forge(
         `UPDATE transfers SET tx_hash = ${other} WHERE id = ${last}`,
+        `UPDATE transactions SET tx_hash = ${other} WHERE transfer_id = ${last}`,
         `UPDATE events SET data = regexp_replace(data::text, '"tx_hash":"[^"]*"', '"tx_hash":"' || ${other} || '"')::json
          WHERE object_id = ${last} AND sequence > 1`,
       ),

@@ -143,7 +143,12 @@ async function expectOneEnd(
 }
 
 /** Moments of the carrier, which any process may be the one to reach. */
-const ofTransferWorker: readonly CrashPoint[] = ['after_sign', 'before_broadcast', 'after_broadcast']
+const ofTransferWorker: readonly CrashPoint[] = [
+  'after_reserve',
+  'after_sign',
+  'before_broadcast',
+  'after_broadcast',
+]
 
 /** The process that takes the order is the one that crashes. */
 async function crashFirst(one: Case): Promise<void> {
@@ -264,6 +269,7 @@ describe('the process that takes the order', () => {
       'after_lock',
       'before_commit',
       'after_commit',
+      'after_reserve',
       'after_sign',
       'before_broadcast',
       'after_broadcast',
@@ -283,7 +289,7 @@ describe('the process that takes it over, in its first transaction', () => {
 })
 
 test(
-  'a transfer that was failed while its carrier stood still between signing and storing is not broadcast',
+  'a transfer whose carrier stands still between signing and storing does not fail, and is paid once',
   async () => {
     const stage = await openStage({ nodes: 0, env: { ...env, LEASE_MS: '60000' } })
     try {
@@ -295,7 +301,7 @@ test(
       await until(() => standsStill(crashing.url), FINAL_MS)
       const world = stage.worlds.sandbox
       const { rows } = await world.db.query('SELECT * FROM transfers WHERE id = $1', [json.id])
-      const failed = await world.commit(
+      const refused = await world.commit(
         stepTransfer(
           world,
           rows[0],
@@ -303,10 +309,16 @@ test(
           { by: 'caller' },
         ),
       )
-      expect(failed.changed).toBe(true)
-      await endGently(crashing)
+      expect(refused).toMatchObject({
+        changed: false,
+        transfer: { status: 'pending', nonce: 0n, tx_hash: null },
+      })
       expect(readJournal(stage.journal)).toEqual([])
-      expect(await balanceOf(stage, customer_id, 'USDT')).toEqual({ balance: BALANCE, in_transit: 0n })
+      await until(() => allFinal(stage), FINAL_MS)
+      await endGently(crashing)
+      expect(new Set(readJournal(stage.journal).map(({ id }) => id)).size).toBe(1)
+      const gone = Object.values(kinds.transfer.places).reduce((total, units) => total + units, 0n)
+      expect(await balanceOf(stage, customer_id, 'USDT')).toEqual({ balance: BALANCE - gone, in_transit: 0n })
       expect((await stage.audit()).sandbox.findings).toEqual([])
     } finally {
       await stage.stop()

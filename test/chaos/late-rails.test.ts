@@ -5,12 +5,19 @@ import { transferSteps } from '../../src/money/onchain/steps.ts'
 import { isFinalTransfer, type Transfer, transferColumns } from '../../src/money/onchain/store.ts'
 import { payoutSteps } from '../../src/money/pix/steps.ts'
 import { isFinalPayout, type Payout, payoutColumns } from '../../src/money/pix/store.ts'
-import type { Broadcast, ChainRail, ChainStatus, Prepared } from '../../src/rails/chain/rail.ts'
+import {
+  type Attempt,
+  type Broadcast,
+  type ChainRail,
+  chainsOf,
+  type Seen,
+} from '../../src/rails/chain/rail.ts'
 import { simulatedTransaction } from '../../src/rails/chain/simulated.ts'
 import type { PixOutcome, PixRail, PixStatus } from '../../src/rails/pix/rail.ts'
 import { endToEndId } from '../../src/rails/pix/simulated.ts'
 import { openExceptions } from '../../src/records/exceptions/store.ts'
 import type { World } from '../../src/world.ts'
+import { minedAs, signedAs } from '../support/chain.ts'
 import { desk } from '../support/operators.ts'
 import { noteFact } from '../support/proof.ts'
 import { type Bench, openBench, silent } from '../support/rail-bench.ts'
@@ -51,10 +58,15 @@ const handed = (name: 'slow' | 'swift'): Rails => ({
   },
   chain: {
     environment: 'sandbox',
+    network: 'tron',
+    reserved_most: Number.POSITIVE_INFINITY,
+    replace_after_ms: Number.POSITIVE_INFINITY,
     feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
-    prepare: (...args) => rails[name].chain.prepare(...args),
+    wallet: async () => ({ wallet: 'simulated', nonce: 0n }),
+    screen: (...args) => rails[name].chain.screen(...args),
+    attempt: (...args) => rails[name].chain.attempt(...args),
     broadcast: (...args) => rails[name].chain.broadcast(...args),
-    status: (...args) => rails[name].chain.status(...args),
+    look: (...args) => rails[name].chain.look(...args),
   },
 })
 
@@ -77,7 +89,10 @@ const pixThat = (more: Partial<PixRail<'sandbox'>>) => ({ pix: { ...handed('swif
 const chainThat = (more: Partial<ChainRail<'sandbox'>>) => ({ chain: { ...handed('swift').chain, ...more } })
 
 /** A node that stood still does not notice that its time is over: the deadline of its calls is taken away. */
-const unaware = (world: World<'sandbox'>): World<'sandbox'> => ({ ...world, ...handed('slow') })
+const unaware = (world: World<'sandbox'>): World<'sandbox'> => {
+  const { pix, chain } = handed('slow')
+  return { ...world, pix, chains: chainsOf((network) => ({ ...chain, network })) }
+}
 
 async function due<Row>(table: 'payouts' | 'transfers', id: string, lease_ms = LONG_MS): Promise<Row> {
   await bench.admin(`UPDATE ${table} SET next_attempt_at = now() - interval '1 ms' WHERE id = '${id}'`)
@@ -170,27 +185,30 @@ describe('a Pix answer that comes when another node has brought the payout to it
   })
 })
 
-const signedAs = (id: string) =>
-  ({ kind: 'signed', ...simulatedTransaction({ id, network: 'tron' }) }) satisfies Prepared
+const transactionOf = (id: string) => simulatedTransaction({ id, network: 'tron' })
+const PAYABLE = { kind: 'payable' } as const
 
 describe('an answer of a chain that comes when another node has brought the transfer further', () => {
-  type Late = { call: 'prepare' | 'broadcast' | 'status'; late: string; end: 'confirmed' | 'failed' }
+  type Late = { call: 'screen' | 'attempt' | 'broadcast' | 'look'; late: string; end: 'confirmed' | 'failed' }
   const cases: Late[] = (['confirmed', 'failed'] as const).flatMap((end) => [
-    ...['signed', 'refused'].map((late) => ({ call: 'prepare' as const, late, end })),
+    ...['payable', 'refused'].map((late) => ({ call: 'screen' as const, late, end })),
+    { call: 'attempt' as const, late: 'signed', end },
     ...['accepted', 'unknown'].map((late) => ({ call: 'broadcast' as const, late, end })),
-    ...['confirmed', 'failed', 'waiting', 'absent'].map((late) => ({ call: 'status' as const, late, end })),
+    ...['confirmed', 'failed', 'waiting', 'absent'].map((late) => ({ call: 'look' as const, late, end })),
   ])
+  const ends = { confirmed: 'paid', failed: 'none' } as const
 
   test.each(cases)('$call says $late, the other node heard $end', async ({ call, late, end }) => {
     const { id } = await bench.transfer(customer)
     const out: string[] = []
     const chain = chainThat({
-      prepare: async (order) => signedAs(order.id),
+      screen: async () => PAYABLE,
+      attempt: async (order) => signedAs(order),
       async broadcast(order) {
         out.push(order.id)
         return { kind: 'accepted' }
       },
-      status: async () => (end === 'confirmed' ? { kind: end } : { kind: end, rail_code: 'reverted' }),
+      look: async (_, __, made) => minedAs(made, ends[end]),
     })
     rails.swift = chain as Rails
     const carry = async () => transferSteps(worlds.swift, silent).carry(await due<Transfer>('transfers', id))
@@ -199,25 +217,31 @@ describe('an answer of a chain that comes when another node has brought the tran
     }
     // As far as it must be for the late call to be the next one.
     if (call === 'broadcast') {
-      const lost = chainThat({ ...chain.chain, broadcast: async () => ({ kind: 'unknown' }) })
+      const lost = chainThat({
+        ...chain.chain,
+        broadcast: async () => ({ kind: 'unknown' }),
+        look: async () => ({ kind: 'absent' }),
+      })
       rails.swift = lost as Rails
       await carry()
       rails.swift = chain as Rails
     }
-    if (call === 'status') await carry()
-    const lateAnswer = async () => {
+    if (call === 'look') await carry()
+    const lateAnswer = async (_: unknown, __: unknown, made: readonly Attempt[]) => {
       await finish()
-      if (late === 'refused' || late === 'failed') return { kind: late, rail_code: late }
-      return late === 'signed' ? { ...signedAs(id), tx_hash: 'f'.repeat(64) } : { kind: late }
+      if (late === 'refused') return { kind: late, rail_code: late }
+      if (late === 'confirmed' || late === 'failed') return minedAs(made, ends[late])
+      if (late !== 'signed') return { kind: late }
+      return { kind: late, transaction: { ...transactionOf(id), tx_hash: 'f'.repeat(64) } }
     }
     rails.slow = { chain: { ...chain.chain, [call]: lateAnswer } } as unknown as Rails
     await transferSteps(unaware(worlds.slow), silent).carry(await due<Transfer>('transfers', id))
 
     const after = await bench.transferNow(id)
-    expect(after).toMatchObject({ status: end, tx_hash: signedAs(id).tx_hash })
+    expect(after).toMatchObject({ status: end, tx_hash: transactionOf(id).tx_hash })
     const contradicts =
-      (call === 'prepare' && late === 'refused') ||
-      (call === 'status' && ['confirmed', 'failed'].includes(late) && late !== end)
+      (call === 'screen' && late === 'refused') ||
+      (call === 'look' && ['confirmed', 'failed'].includes(late) && late !== end)
     const kind = late === 'confirmed' ? 'late_success' : 'contradiction'
     const rows = await rowsAbout(id)
     expect(rows.map((row) => row.kind)).toEqual(contradicts ? [kind] : [])
@@ -368,25 +392,27 @@ describe.each(Object.keys(manners))('an operator who gives the money back %s', (
         const operator = manners[manner]!(action)
         const moments = openMoments(at, operator.now)
         let looks = 0
-        const status = async (tx_hash: string): Promise<ChainStatus> => {
-          if (!mempool.has(tx_hash)) return { kind: 'absent' }
-          return { kind: looks++ < 1 ? 'waiting' : 'confirmed' }
+        const look = async (made: readonly Attempt[]): Promise<Seen> => {
+          if (!made.some(({ tx_hash }) => mempool.has(tx_hash))) return { kind: 'absent' }
+          return looks++ < 1 ? { kind: 'waiting' } : minedAs(made)
         }
         const broadcast = async (tx_hash: string, answer: Broadcast): Promise<Broadcast> => {
           mempool.add(tx_hash)
           return answer
         }
         const chain: Partial<ChainRail<'sandbox'>> = {
-          prepare: (order) => moments.around(async () => signedAs(order.id)),
+          screen: () => moments.around(async () => PAYABLE),
+          attempt: (order) => moments.around(async () => signedAs(order)),
           broadcast: (_, { tx_hash }) =>
             moments.around(() => broadcast(tx_hash, { kind: at % 2 ? 'unknown' : 'accepted' })),
-          status: (_, { tx_hash }) => moments.around(() => status(tx_hash)),
+          look: (_, __, made) => moments.around(() => look(made)),
         }
         rails.slow = chainThat(chain) as Rails
         rails.swift = chainThat({
-          prepare: async (order) => signedAs(order.id),
+          screen: async () => PAYABLE,
+          attempt: async (order) => signedAs(order),
           broadcast: (_, { tx_hash }) => broadcast(tx_hash, { kind: 'accepted' }),
-          status: (_, { tx_hash }) => status(tx_hash),
+          look: (_, __, made) => look(made),
         }) as Rails
         const { carry } = transferSteps(moments.watched(worlds.slow), silent)
         for (let turns = 0; turns < 3 && !isFinalTransfer(await bench.transferNow(id)); turns++) {

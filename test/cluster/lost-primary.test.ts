@@ -14,7 +14,7 @@ import { openTestWorld } from '../support/world.ts'
  * The standby falls behind, and somebody cancels the waiting for it: what was written can be seen on the primary, and
  * nowhere else. Then the primary is lost. Nothing that was read there may be acted on, or told to anybody.
  */
-async function openStage(parts: { chain?: ChainRail<'sandbox'> } = {}) {
+async function openStage(parts: { chain?: Partial<ChainRail<'sandbox'>> } = {}) {
   const cluster = await startCluster()
   onTestFinished(cluster.stop)
   await prepareDatabase(cluster.url)
@@ -87,20 +87,23 @@ test('a deposit that only the lost primary had is not reversed on the next one',
 
 test('a signature that only the lost primary had was never broadcast', { timeout: 150_000 }, async () => {
   const broadcast = new Set<string>()
-  const chain: ChainRail<'sandbox'> = {
-    environment: 'sandbox',
-    feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
-    // Each signature is another transaction: another nonce, other coins, another expiry.
-    prepare: async () => ({
+  const chain: Partial<ChainRail<'sandbox'>> = {
+    screen: async () => ({ kind: 'payable' }),
+    // Each signature is another transaction: other fees, another expiry.
+    attempt: async () => ({
       kind: 'signed',
-      tx_hash: `0x${randomBytes(32).toString('hex')}`,
-      signed: 'bytes',
+      transaction: {
+        purpose: 'pay',
+        tx_hash: `0x${randomBytes(32).toString('hex')}`,
+        signed: 'bytes',
+        terms: {},
+      },
     }),
     async broadcast(_, { tx_hash }) {
       broadcast.add(tx_hash)
       return { kind: 'accepted' }
     },
-    status: async () => ({ kind: 'waiting' }),
+    look: async () => ({ kind: 'waiting' }),
   }
   const { cluster, stage } = await openStage({ chain })
   const customer = await stage.customer({ USDT: 100_000_000n })

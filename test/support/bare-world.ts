@@ -7,6 +7,7 @@ import { openDoor } from '../../src/ledger/commit.ts'
 import { createKey } from '../../src/parties/keys/keys.ts'
 import { hashKeyValue } from '../../src/parties/keys/value.ts'
 import { createPartner, editPartner, openShared } from '../../src/parties/partners/partners.ts'
+import { type ChainRail, chainsOf } from '../../src/rails/chain/rail.ts'
 import { simulatedChain } from '../../src/rails/chain/simulated.ts'
 import { openJournal } from '../../src/rails/journal.ts'
 import { simulatedPix } from '../../src/rails/pix/simulated.ts'
@@ -17,11 +18,11 @@ import { seatAt } from './database.ts'
 
 /** What a test may bring along, or set otherwise. */
 export type WorldParts = Partial<
-  Pick<
-    World<'sandbox'>,
-    'pix' | 'chain' | 'prices' | 'lease_ms' | 'pix_wait_ms' | 'rail_timeout_ms' | 'stuck_after_ms'
-  >
->
+  Pick<World<'sandbox'>, 'pix' | 'prices' | 'lease_ms' | 'pix_wait_ms' | 'rail_timeout_ms' | 'stuck_after_ms'>
+> & {
+  /** One rail that plays every network, or a part of it. */
+  readonly chain?: Partial<ChainRail<'sandbox'>>
+}
 
 /**
  * A sandbox world without a server around it: a node without its HTTP. Its money goes through `door_url`, which may be a
@@ -34,6 +35,7 @@ export function openBareWorld(options: {
   readonly wait_ms?: number
   readonly parts?: WorldParts
 }): { readonly world: World<'sandbox'>; stop(): Promise<void> } {
+  const { chain, ...parts } = options.parts ?? {}
   const clock = systemClock()
   const journal = openJournal(undefined)
   const seat = seatAt(options.url, 'sandbox', 'test world')
@@ -55,7 +57,11 @@ export function openBareWorld(options: {
     wakeEventReaders: () => {},
     onInvalidAnswer: openInvalidAnswers({ db, clock }, options.log),
     pix: simulatedPix({ clock, journal }),
-    chain: simulatedChain({ clock, journal, broadcast_ms: 1000, confirm_ms: 3000 }),
+    chains: chainsOf((network) => ({
+      ...simulatedChain({ network, clock, journal, broadcast_ms: 1000, confirm_ms: 3000 }),
+      ...chain,
+      network,
+    })),
     prices: simulatedPrices({ clock }),
     set_prices: setPrices,
     quoting: { spread_bps: 0, partner_fee_max_bps: 1000, price_max_age_ms: 30_000 },
@@ -67,7 +73,7 @@ export function openBareWorld(options: {
     lease_ms: 15_000,
     rail_timeout_ms: 5000,
     stuck_after_ms: 900_000,
-    ...options.parts,
+    ...parts,
   })
   return {
     world,

@@ -28,6 +28,7 @@ export async function moveIntoThePast(
          answer_body = ${aged('c.answer_body')}
        FROM ${table} r WHERE r.id = '${id}' AND c.resource_id = r.id;
      UPDATE ${table} SET ${moved} WHERE id = '${id}';
+     ${table === 'transfers' ? `UPDATE transactions SET created_at = created_at - interval '${by}' WHERE transfer_id = '${id}';` : ''}
      UPDATE open_${table} SET created_at = created_at - interval '${by}' WHERE id = '${id}';
      COMMIT`,
   ])

@@ -1,6 +1,6 @@
+import { networkNames } from '../../src/core/networks.ts'
 import { takeDue } from '../../src/db/due.ts'
 import type { FreeSlots } from '../../src/db/slots.ts'
-import { networkNames } from '../../src/money/onchain/address.ts'
 import type { World } from '../../src/world.ts'
 
 /** So many free slots on each rail, with nothing under way. */

@@ -188,7 +188,7 @@ export type OnchainTransfer = {
   tx_hash: string | null
   /** Why it failed; null otherwise */
   failure: {
-    code: Open<'refused_before_broadcast' | 'reverted' | 'resolved_by_operator'>
+    code: Open<'refused_before_broadcast' | 'reverted' | 'canceled' | 'resolved_by_operator'>
     message: string
     /** As the network said it */
     rail_code?: string

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { minedAs, signTransfer } from '../../../test/support/chain.ts'
 import { asAdmin, createDatabase, type TestDatabase } from '../../../test/support/database.ts'
 import { desk } from '../../../test/support/operators.ts'
 import { moveIntoThePast } from '../../../test/support/past.ts'
@@ -9,7 +10,7 @@ import { type Transfer, transferById } from '../../money/onchain/store.ts'
 import { type FinalOutcome, settlePayout } from '../../money/pix/settle.ts'
 import { type Payout, payoutById } from '../../money/pix/store.ts'
 import { sliceChecks } from '../../node/worlds.ts'
-import type { ChainRail, ChainStatus } from '../../rails/chain/rail.ts'
+import type { Attempt, ChainRail, Seen } from '../../rails/chain/rail.ts'
 import type { PixRail, PixStatus } from '../../rails/pix/rail.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
@@ -22,7 +23,7 @@ const [X, Y] = ['E99999999202601010000XXXXXXXXXXX', 'E00000000202601010000YYYYYY
 
 /** The answers of the rails. */
 let pix_says: PixStatus | Error
-let chain_says: ChainStatus | Error
+let chain_says: ((made: readonly Attempt[]) => Seen) | Error
 const say = async <Said>(said: Said | Error): Promise<Said> => {
   if (said instanceof Error) throw said
   return said
@@ -34,11 +35,12 @@ const pix = {
   send: async () => ({ kind: 'unknown' }),
   status: () => say(pix_says),
 } as unknown as PixRail<'sandbox'>
-const chain = {
-  environment: 'sandbox',
-  feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
-  status: () => say(chain_says),
-} as unknown as ChainRail<'sandbox'>
+const chain: Partial<ChainRail<'sandbox'>> = {
+  look: async (_, __, made) => {
+    if (chain_says instanceof Error) throw chain_says
+    return chain_says(made)
+  },
+} satisfies Partial<ChainRail<'sandbox'>>
 
 let database: TestDatabase
 let at: TestWorld
@@ -62,7 +64,7 @@ const takeStep = (transfer: Transfer, step: TransferStep) =>
   at.world.commit(stepTransfer(at.world, transfer, step, { by: 'rail' }))
 async function newTransfer(): Promise<Transfer> {
   const made = await accepted<Transfer>(at.world.commit(at.transfer(customer.id, 10_000_000n)))
-  await takeStep(made, { kind: 'signed', tx_hash: `0x${made.id}`, signed: 's' })
+  await signTransfer(at.world, made)
   await takeStep(made, { kind: 'broadcast' })
   return (await transferById(at.db, made.id))!
 }
@@ -137,8 +139,8 @@ async function rename(id: string, tx_hash = `0xother${id}`): Promise<void> {
 }
 
 test.each([
-  ['reverted', { kind: 'failed', rail_code: 'reverted' }, /the chain says that it failed/],
-  ['unknown to every node', { kind: 'absent' }, /no node knows it/],
+  ['reverted', (made: readonly Attempt[]) => minedAs(made, 'none'), /the chain says that it failed/],
+  ['unknown to every node', (): Seen => ({ kind: 'absent' }), /no node knows it/],
   ['not to be asked about', new Error('timeout'), /the chain gives no answer.*Try again/s],
 ] as const)('a transfer that is %s is not confirmed by hand', async (_, said, refused) => {
   const transfer = await newTransfer()
@@ -153,10 +155,10 @@ test.each([
 })
 
 test('a transfer that the chain reports as confirmed, or as not deep enough yet, is confirmed by hand', async () => {
-  for (const said of [{ kind: 'confirmed' }, { kind: 'waiting' }] as const) {
+  for (const said of [minedAs, (): Seen => ({ kind: 'waiting' })]) {
     const transfer = await newTransfer()
     const { id } = await proposeEnd(transfer, 'confirmed')
-    chain_says = said
+    chain_says = (made) => said(made)
     expect(await desk.approve(at.world, id, bea)).toMatchObject({ ended: 'done', resource_id: transfer.id })
     expect((await transferById(at.db, transfer.id))!.status).toBe('confirmed')
   }

@@ -1,11 +1,12 @@
 import { type Reason, Refusal, refuse } from '../../core/errors.ts'
-import { chainOrderOf, signedOf } from '../../money/onchain/order.ts'
-import { type StepSource, stepTransfer } from '../../money/onchain/settle.ts'
+import { chainOrderOf } from '../../money/onchain/order.ts'
+import { endOf, type StepSource, stepTransfer } from '../../money/onchain/settle.ts'
 import { isFinalTransfer, type Transfer, transferById } from '../../money/onchain/store.ts'
+import { attemptsOf, reservationOf } from '../../money/onchain/transactions.ts'
 import { pixOrderOf } from '../../money/pix/order.ts'
 import * as pix from '../../money/pix/resolve.ts'
 import { isDoubleEndToEndId, isFinalPayout, type Payout, payoutById } from '../../money/pix/store.ts'
-import type { ChainStatus } from '../../rails/chain/rail.ts'
+import type { Seen } from '../../rails/chain/rail.ts'
 import type { World } from '../../world.ts'
 import type { DetailsOf, Done } from './actions.ts'
 
@@ -170,32 +171,59 @@ async function confirm(world: World, transfer: Transfer, source: StepSource): Pr
       message: `${id} was never signed, so it cannot have been confirmed.`,
       details: { reason: 'never_signed' },
     })
-  const status = await world.chain.status(chainOrderOf(transfer), signedOf(transfer)).catch(() => undefined)
+  const { said, end, is_waiting, is_absent } = await askTheChain(world, transfer)
   // A simulated chain lives in one process: every other process sees its transactions as absent.
-  const simulated = world.environment === 'sandbox' && status?.kind === 'absent'
-  if (status?.kind !== 'confirmed' && status?.kind !== 'waiting' && !simulated) {
-    const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'
-    const todo = status
-      ? 'Compare the hash with the explorer'
-      : 'Try again when the node of the network answers'
+  const simulated = world.environment === 'sandbox' && is_absent
+  if (end?.kind !== 'confirmed' && !is_waiting && !simulated) {
+    const todo =
+      said === NO_ANSWER
+        ? 'Try again when the node of the network answers'
+        : 'Compare the hash with the explorer'
     refuse('not_possible', {
       message: `${id} (${tx_hash}) is not confirmed as far as is known here: right now ${said}. Nothing was changed; the money stays in transit. ${todo}.`,
       details: { reason: 'not_confirmed' },
     })
   }
   await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }, source))
-  const step = status?.kind === 'confirmed' ? status : ({ kind: 'confirmed' } as const)
-  return (await world.commit(stepTransfer(world, transfer, step, source))).transfer
+  return (await world.commit(stepTransfer(world, transfer, end ?? { kind: 'confirmed' }, source))).transfer
 }
 
-const words: Readonly<Record<ChainStatus['kind'], string>> = {
-  waiting: 'that it is waiting to be mined, or to be deep enough',
-  confirmed: 'that it is confirmed',
-  failed: 'that it failed',
-  absent: 'that no node knows it, but the signed bytes exist and can still be mined',
+const NO_ANSWER = 'the chain gives no answer'
+
+/** What the chain says of a signed transfer now, in words and as the end that it shows. */
+async function askTheChain(world: World, transfer: Transfer) {
+  const made = await attemptsOf(world.db, transfer.id)
+  const seen = await world.chains[transfer.network]
+    .look(chainOrderOf(transfer), reservationOf(transfer), made)
+    .catch(() => undefined)
+  return {
+    said: seen ? `the chain says ${wordsOf(seen)}` : NO_ANSWER,
+    end: seen && endOf(seen, made),
+    is_waiting: seen?.kind === 'waiting',
+    is_absent: seen?.kind === 'absent',
+  }
 }
 
-/** An unsigned transfer cannot have left. A signed one fails only if the chain says now that the transaction failed. */
+function wordsOf(seen: Seen): string {
+  switch (seen.kind) {
+    case 'waiting':
+      return 'that it is waiting to be mined, or to be deep enough'
+    case 'absent':
+      return 'that no node knows it, but the signed bytes exist and can still be mined'
+    case 'taken':
+      return 'that its nonce was spent by a transaction that the service did not sign'
+    case 'mined':
+      return minedWords[seen.effect]
+  }
+}
+
+const minedWords = {
+  paid: 'that it is confirmed',
+  none: 'that it failed',
+  other: 'that it is mined, and is neither the ordered payment nor without effect',
+} as const
+
+/** A transfer without a nonce cannot have left. Any other fails only if the chain says now that it was reverted or canceled. */
 async function failUnlessItMayBeMined(
   world: World,
   transfer: Transfer,
@@ -204,14 +232,18 @@ async function failUnlessItMayBeMined(
   const refused = { kind: 'refused', rail_code: 'resolved_by_operator' } as const
   const { transfer: before } = await world.commit(stepTransfer(world, transfer, refused, source))
   if (isFinalTransfer(before)) return before
-  const status = await world.chain.status(chainOrderOf(before), signedOf(before)).catch(() => undefined)
-  if (status?.kind !== 'failed') {
-    const said = status ? `the chain says ${words[status.kind]}` : 'the chain gives no answer'
+  if (before.tx_hash === null)
+    refuse('not_possible', {
+      message: `${before.id} has nonce ${before.nonce} of its wallet and is about to be signed, so it can fail only when the chain itself says so. Nothing was changed; the money stays in transit.`,
+      details: { reason: 'may_still_be_mined' },
+    })
+  const { said, end } = await askTheChain(world, before)
+  if (end?.kind !== 'failed') {
     refuse('not_possible', {
       message: `${before.id} was signed (${before.tx_hash}), so it can fail only when the chain itself says for good that it was reverted or replaced. Right now ${said}. Nothing was changed; the money stays in transit.`,
       details: { reason: 'may_still_be_mined' },
     })
   }
   await world.commit(stepTransfer(world, before, { kind: 'broadcast' }, source))
-  return (await world.commit(stepTransfer(world, before, status, source))).transfer
+  return (await world.commit(stepTransfer(world, before, end, source))).transfer
 }

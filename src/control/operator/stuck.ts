@@ -1,7 +1,6 @@
+import { networkNames, networks } from '../../core/networks.ts'
 import { openBefore } from '../../db/due.ts'
 import type { Db } from '../../db/pool.ts'
-import { networkNames } from '../../money/onchain/address.ts'
-import { patience_ms } from '../../money/onchain/pace.ts'
 import { RAIL } from '../../money/pix/settle.ts'
 import { recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
@@ -14,7 +13,7 @@ export async function noteStuck(world: World, db: Db = world.db): Promise<void> 
   const { stuck_after_ms } = world
   await note(world.clock, db, RAIL, { table: 'payouts', older_than_ms: stuck_after_ms })
   for (const network of networkNames) {
-    const older_than_ms = stuck_after_ms + patience_ms[network]
+    const older_than_ms = stuck_after_ms + networks[network].patience_ms
     await note(world.clock, db, network, { table: 'transfers', older_than_ms, network })
   }
   await closeUnstuck(db, 'payouts')

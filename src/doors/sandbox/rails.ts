@@ -2,6 +2,7 @@ import type { AnyoneOfPartner } from '../../core/actor.ts'
 import { refuse } from '../../core/errors.ts'
 import { stepTransfer, type TransferStep } from '../../money/onchain/settle.ts'
 import { isFinalTransfer, type Transfer } from '../../money/onchain/store.ts'
+import { addWallet, reserveNonce } from '../../money/onchain/transactions.ts'
 import { findTransfer } from '../../money/onchain/transfers.ts'
 import { findPayout } from '../../money/pix/payouts.ts'
 import { type FinalOutcome, settlePayout } from '../../money/pix/settle.ts'
@@ -44,10 +45,8 @@ export async function confirmTransfer(
   transfer_id: string,
 ): Promise<Transfer> {
   const transfer = await findTransfer(world, actor, transfer_id)
-  // The same transaction that the simulated network would sign.
   return endTransfer(world, actor, transfer, 'confirmed', [
-    { kind: 'signed', ...simulatedTransaction(transfer) },
-    { kind: 'broadcast' },
+    ...(await sent(world, actor, transfer)),
     { kind: 'confirmed' },
   ])
 }
@@ -58,13 +57,30 @@ export async function failTransfer(
   transfer_id: string,
 ): Promise<Transfer> {
   const transfer = await findTransfer(world, actor, transfer_id)
-  // An unsigned transfer is refused; a signed one must be broadcast before the network can fail it. Steps that do not
-  // apply are skipped.
-  return endTransfer(world, actor, transfer, 'failed', [
-    { kind: 'refused', rail_code: 'refused_before_broadcast' },
-    { kind: 'broadcast' },
-    { kind: 'failed', rail_code: 'reverted' },
-  ])
+  // A transfer without a nonce is refused; any other must be broadcast before the network can fail it.
+  if (transfer.nonce === null) {
+    const refused = { kind: 'refused', rail_code: 'refused_before_broadcast' } as const
+    const command = stepTransfer(world, transfer, refused, { by: 'caller' })
+    const { transfer: now } = await world.commit(onBehalfOf(actor, command))
+    if (isFinalTransfer(now)) return endedAs('failed', 'transfer', now)
+  }
+  const steps = [...(await sent(world, actor, transfer)), { kind: 'failed', rail_code: 'reverted' } as const]
+  return endTransfer(world, actor, transfer, 'failed', steps)
+}
+
+/**
+ * Reserves a nonce if the transfer has none. Returns the steps up to the broadcast of the transaction that the simulated network
+ * would sign; steps that do not apply are skipped.
+ */
+async function sent(
+  world: World,
+  actor: AnyoneOfPartner,
+  transfer: Transfer,
+): Promise<readonly TransferStep[]> {
+  const wallet = await world.chains[transfer.network].wallet()
+  await addWallet(world.db, transfer.network, wallet)
+  await world.commit(onBehalfOf(actor, reserveNonce(transfer, wallet, Number.POSITIVE_INFINITY)))
+  return [{ kind: 'signed', attempt: 1, ...simulatedTransaction(transfer) }, { kind: 'broadcast' }]
 }
 
 /** Takes the missing steps up to the end. */

@@ -3,31 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { createBase58check } from '@scure/base'
 import { Address, OutScript } from '@scure/btc-signer/payment.js'
-
-export const networkNames = ['polygon', 'arbitrum', 'optimism', 'tron', 'ethereum', 'bitcoin'] as const
-
-export type Network = (typeof networkNames)[number]
-
-type Rules =
-  | { readonly asset: 'USDT'; readonly kind: 'evm' | 'tron'; readonly usdt_contracts: readonly string[] }
-  | { readonly asset: 'BTC'; readonly kind: 'bitcoin' }
-
-export const networks = {
-  polygon: { asset: 'USDT', kind: 'evm', usdt_contracts: ['0xc2132D05D31c914a87C6611C10748AEb04B58e8F'] },
-  arbitrum: { asset: 'USDT', kind: 'evm', usdt_contracts: ['0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'] },
-  optimism: {
-    asset: 'USDT',
-    kind: 'evm',
-    // USDT0, and the bridged token before it: both are in use.
-    usdt_contracts: [
-      '0x01bFF41798a0BcF287b996046Ca68b395DbC1071',
-      '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58',
-    ],
-  },
-  tron: { asset: 'USDT', kind: 'tron', usdt_contracts: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'] },
-  ethereum: { asset: 'USDT', kind: 'evm', usdt_contracts: ['0xdAC17F958D2ee523a2206206994597C13D831ec7'] },
-  bitcoin: { asset: 'BTC', kind: 'bitcoin' },
-} as const satisfies Record<Network, Rules>
+import { type Network, type NetworkRow, networks } from '../../core/networks.ts'
 
 const evmBurns = ['0x0000000000000000000000000000000000000000', '0x000000000000000000000000000000000000dead']
 
@@ -57,7 +33,7 @@ export function isPayableAddress(
   address: string,
   options: { require_checksum?: boolean } = {},
 ): boolean {
-  const rules: Rules = networks[network]
+  const rules: NetworkRow = networks[network]
   if (rules.kind === 'bitcoin') return isBitcoinAddress(address)
   if (rules.kind === 'tron') return isTronAddress(address) && !rules.usdt_contracts.includes(address)
   const lower = address.toLowerCase()

@@ -1,5 +1,6 @@
 import { Type as T } from 'typebox'
 import { assets } from '../../core/money.ts'
+import { type Network, networkNames, networks } from '../../core/networks.ts'
 import { DryRun, dryRunQuery } from '../../http/dry-run.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
 import { endedAt, renderFailure } from '../../http/order-end.ts'
@@ -17,7 +18,7 @@ import {
   timeQuery,
   Units,
 } from '../../http/schema.ts'
-import { ADDRESS_PATTERN, type Network, networkNames, networks, TX_HASH_PATTERN } from './address.ts'
+import { ADDRESS_PATTERN, TX_HASH_PATTERN } from './address.ts'
 import type { Transfer } from './store.ts'
 
 const CoinName = T.Enum(['USDT', 'BTC'])
@@ -29,6 +30,7 @@ const Status = T.Enum(['pending', 'processing', 'confirmed', 'failed'], {
 export const transferFailureMessages = {
   refused_before_broadcast: 'The network’s node refused the transaction; nothing was sent.',
   reverted: 'The transaction was mined without effect; the recipient got nothing.',
+  canceled: 'The operator canceled the transaction before it was mined; the recipient got nothing.',
   resolved_by_operator: 'The operator established that the transfer was not made.',
 } as const
 

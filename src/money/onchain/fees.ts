@@ -1,6 +1,6 @@
 import { assets, mulDiv } from '../../core/money.ts'
+import type { Network } from '../../core/networks.ts'
 import type { FeeInputs } from '../../rails/chain/rail.ts'
-import type { Network } from './address.ts'
 
 /** The fee that the customer pays for a transfer (interface §4.2, contract §9). Rounded up, by less than a cent. */
 const USDT = 10n ** BigInt(assets.USDT.decimals)

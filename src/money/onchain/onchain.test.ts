@@ -5,6 +5,7 @@ import { someCpf, startTestService, type TestService } from '../../../test/suppo
 import { feeOf } from './fees.ts'
 import { stepTransfer } from './settle.ts'
 import { networkCharges, transferById } from './store.ts'
+import { attemptsOf } from './transactions.ts'
 
 let service: TestService
 let api: Api
@@ -228,6 +229,48 @@ describe('a transfer', () => {
     expect((await api.get(`/v1/onchain/transfers/${stays.id}`)).json.status).toBe('processing')
     expect((await end(stays.id, 'confirm')).json.status).toBe('confirmed')
     expect((await end(fails.id, 'fail')).json.status).toBe('failed')
+  })
+
+  const toldOf = async (id: string): Promise<{ type: string; tx_hash: string | null }[]> =>
+    (await api.get(`/v1/events?object_id=${id}`)).json.data
+      .map(({ type, data }: any) => ({ type, tx_hash: data.object.tx_hash }))
+      .reverse()
+  const transactionsOf = (id: string) => attemptsOf(service.worlds.sandbox.db, id)
+
+  test('9005 is replaced by a transaction with the same nonce, which is confirmed', async () => {
+    const id = await customer()
+    const sent = (await api.post('/v1/onchain/transfers', order(id, 'polygon', { amount: '1009005' }))).json
+    const confirmed = await until(sent.id, 'confirmed', 'failed')
+    const [first, second, ...more] = await transactionsOf(sent.id)
+    expect(more).toEqual([])
+    expect([first!.purpose, second!.purpose]).toEqual(['pay', 'pay'])
+    expect(BigInt(second!.terms.fee!)).toBeGreaterThan(BigInt(first!.terms.fee!))
+    expect(confirmed).toMatchObject({ status: 'confirmed', tx_hash: second!.tx_hash })
+    expect(await toldOf(sent.id)).toEqual([
+      { type: 'onchain.transfer.created', tx_hash: null },
+      { type: 'onchain.transfer.processing', tx_hash: first!.tx_hash },
+      { type: 'onchain.transfer.processing', tx_hash: second!.tx_hash },
+      { type: 'onchain.transfer.confirmed', tx_hash: second!.tx_hash },
+    ])
+    expect(await balance(id, 'USDT')).toEqual({
+      available: String(1_000_000_000 - 1_009_005 - 1_000_000),
+      in_transit: '0',
+    })
+  })
+
+  test('9006 is canceled: the gross amount is returned once', async () => {
+    const id = await customer()
+    const sent = (await api.post('/v1/onchain/transfers', order(id, 'polygon', { amount: '1009006' }))).json
+    const failed = await until(sent.id, 'confirmed', 'failed')
+    expect(failed).toMatchObject({ status: 'failed', failure: { code: 'canceled', rail_code: 'canceled' } })
+    const [pay, cancel] = await transactionsOf(sent.id)
+    expect([pay!.purpose, cancel!.purpose]).toEqual(['pay', 'cancel'])
+    expect(failed.tx_hash).toBe(pay!.tx_hash)
+    expect((await toldOf(sent.id)).map(({ type }) => type)).toEqual(
+      ['created', 'processing', 'failed'].map((state) => `onchain.transfer.${state}`),
+    )
+    expect(await balance(id, 'USDT')).toEqual({ available: '1000000000', in_transit: '0' })
+    expect((await service.audit()).sandbox.findings).toEqual([])
   })
 
   const end = (id: string, word: 'confirm' | 'fail') =>

@@ -1,4 +1,4 @@
-import type { ChainOrder, SignedTransaction } from '../../rails/chain/rail.ts'
+import type { ChainOrder } from '../../rails/chain/rail.ts'
 import type { Transfer } from './store.ts'
 
 /** The transfer as the chain rail gets it. */
@@ -9,9 +9,4 @@ export const chainOrderOf = (transfer: Transfer): ChainOrder => ({
   destination_address: transfer.destination_address,
   amount: transfer.amount_net,
   created_at: transfer.created_at,
-})
-
-export const signedOf = ({ tx_hash, signed_transaction }: Transfer): SignedTransaction => ({
-  tx_hash: tx_hash!,
-  signed: signed_transaction!,
 })

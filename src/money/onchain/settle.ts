@@ -6,8 +6,8 @@ import {
   type Movement,
   networkFeesAccount,
 } from '../../ledger/accounts.ts'
-import { type Command, type Decision, type Write, writeTo } from '../../ledger/command.ts'
-import type { Charge, SignedTransaction } from '../../rails/chain/rail.ts'
+import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
+import type { Attempt, Charge, Seen, Signed } from '../../rails/chain/rail.ts'
 import { contradictionWrite } from '../../records/desk/contradictions.ts'
 import { holdRows } from '../../records/desk/holds.ts'
 import { type Resolution, resolutionWrites } from '../../records/desk/resolutions.ts'
@@ -15,16 +15,36 @@ import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { renderTransfer, type TransferFailureCode, transferFailureMessages } from './contract.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
+import { insertTransactions, type Mined, madeRows, updateMined } from './transactions.ts'
 
 /** A step in the life of a transfer. Each is applied once; repeating it changes nothing. */
 export type TransferStep =
-  | ({ readonly kind: 'signed' } & SignedTransaction)
-  /** Refused before anything was signed, so nothing was sent. Ignored if the transfer has a signature. */
+  /** One more transaction. Ignored if the transfer has one of this number, has reserved nothing, or is held by a proposal. */
+  | ({ readonly kind: 'signed'; readonly attempt: number } & Signed)
+  /** Refused before anything was reserved, so nothing was sent. Ignored if the transfer has a nonce. */
   | { readonly kind: 'refused'; readonly rail_code: string }
   | { readonly kind: 'broadcast' }
-  | ({ readonly kind: 'confirmed' } & Charge)
-  /** The chain reports that the broadcast transaction failed. */
-  | ({ readonly kind: 'failed'; readonly rail_code: string } & Charge)
+  /** `mined` is absent if an operator established the outcome. */
+  | ({ readonly kind: 'confirmed'; readonly mined?: Mined } & Charge)
+  /** The chain reports that the nonce is spent without effect: the payment was reverted, or canceled. */
+  | ({ readonly kind: 'failed'; readonly rail_code: string; readonly mined?: Mined } & Charge)
+
+/** The end that the chain shows. Undefined while it shows none, or an effect that only a person can judge. */
+export function endOf(
+  seen: Seen,
+  made: readonly Attempt[],
+): Extract<TransferStep, { kind: 'confirmed' | 'failed' }> | undefined {
+  if (seen.kind !== 'mined' || seen.effect === 'other') return undefined
+  const attempt = made.find(({ tx_hash }) => tx_hash === seen.tx_hash)
+  if (!attempt) return undefined
+  const { block_height, block_hash, charged } = seen
+  const facts = {
+    mined: { attempt, block_height, block_hash },
+    ...(charged === undefined ? {} : { charged }),
+  }
+  if (seen.effect === 'paid') return { kind: 'confirmed', ...facts }
+  return { kind: 'failed', rail_code: attempt.purpose === 'cancel' ? 'canceled' : 'reverted', ...facts }
+}
 
 /** The source of a step. In the sandbox the caller may play the network; an operator gives evidence. */
 export type StepSource =
@@ -33,16 +53,24 @@ export type StepSource =
   | { readonly by: 'operator'; readonly resolution: Resolution }
 
 /**
- * Whether the signed bytes may be broadcast: they are the stored ones, the transfer is not final, and no open proposal holds
- * it. Judged under the transfer's lock, right before the broadcast.
+ * Whether a transaction may be broadcast: it is stored, and the newest one of its transfer, the transfer is not final, and no
+ * open proposal holds it. Judged under the transfer's lock, right before the broadcast.
  */
-export const intendBroadcast = ({ id, partner_id, tx_hash }: Transfer): Command<boolean> => ({
+export const intendBroadcast = (
+  { id, partner_id }: Transfer,
+  { attempt }: Pick<Attempt, 'attempt'>,
+): Command<boolean> => ({
   partner_id,
-  locks: { rows: [{ source: transferRows, id }], reads: [{ source: holdRows, id }] },
+  locks: {
+    rows: [{ source: transferRows, id }],
+    reads: [holdRows, madeRows].map((source) => ({ source, id })),
+  },
   decide(held): Decision<boolean> {
     const row = held.row(transferRows, id)
-    const kept = row !== undefined && !isFinalTransfer(row) && row.tx_hash !== null && row.tx_hash === tx_hash
-    return { result: kept && held.row(holdRows, id) === undefined }
+    const is_newest = held.row(madeRows, id)?.made === attempt
+    return {
+      result: is_newest && row !== undefined && !isFinalTransfer(row) && held.row(holdRows, id) === undefined,
+    }
   },
 })
 
@@ -61,13 +89,14 @@ export function stepTransfer(
     locks: {
       ...(ends ? { accounts: [{ customer_id, asset }] } : {}),
       rows: [{ source: transferRows, id }],
-      ...(step.kind === 'signed' ? { reads: [{ source: holdRows, id }] } : {}),
+      ...(step.kind === 'signed' ? { reads: [holdRows, madeRows].map((source) => ({ source, id })) } : {}),
     },
     decide(held): Decision<Stepped> {
       const before = held.row(transferRows, id) ?? refuse('service_unavailable')
-      // While a proposal holds the transfer its signature is not stored. That is safe: an unstored signature is never broadcast.
-      const waits = step.kind === 'signed' && held.row(holdRows, id) !== undefined
-      const after = waits ? undefined : afterStep(before, step, held.now)
+      const after =
+        step.kind === 'signed' && !mayStore(held, before, step)
+          ? undefined
+          : afterStep(before, step, held.now)
       const charged = after ? undefined : afterLateCharge(before, step, held.now)
       if (charged) {
         return {
@@ -87,6 +116,7 @@ export function stepTransfer(
         movements: ends ? [movementOf(after), chargeOf(after)] : [],
         writes: [
           writeTo(updateTransfers, after),
+          ...transactionWrites(after, step, held.now),
           ...eventOf(world, before, after, held.now),
           ...(ends && source.by === 'operator' ? resolved(after, source.resolution, held.now) : []),
         ],
@@ -96,9 +126,30 @@ export function stepTransfer(
   }
 }
 
+/**
+ * A signature that is not stored is never broadcast, so it is safe to drop it: while a proposal holds the transfer, and when
+ * another node stored a transaction of the same number.
+ */
+function mayStore(held: Held, before: Transfer, { attempt }: { readonly attempt: number }): boolean {
+  const made = held.row(madeRows, before.id)?.made ?? 0
+  return before.nonce !== null && held.row(holdRows, before.id) === undefined && made === attempt - 1
+}
+
+function transactionWrites({ id: transfer_id, network }: Transfer, step: TransferStep, now: Date): Write[] {
+  if (step.kind === 'signed') {
+    const { kind: _, terms, ...transaction } = step
+    const row = { ...transaction, transfer_id, network, terms: JSON.stringify(terms), created_at: now }
+    return [writeTo(insertTransactions, row)]
+  }
+  if ((step.kind !== 'confirmed' && step.kind !== 'failed') || !step.mined) return []
+  const { attempt, ...block } = step.mined
+  return [writeTo(updateMined, { transfer_id, attempt: attempt.attempt, ...block })]
+}
+
+/** Every change that partners see: another status, or another hash of a transfer that is on its way. */
 function eventOf(world: World, before: Transfer, after: Transfer, now: Date): Write[] {
   const { partner_id, status, sequence } = after
-  if (status === before.status || status === 'pending') return []
+  if (sequence === before.sequence || status === 'pending') return []
   const object = renderTransfer(after)
   return [eventWrite(world, { partner_id, type: `onchain.transfer.${status}`, object, sequence }, now)]
 }
@@ -109,13 +160,17 @@ const resolved = ({ id, tx_hash }: Transfer, resolution: Resolution, now: Date):
 
 /** The rail reports another outcome than the booked one, or refuses a transfer that is signed. */
 function isContradiction(before: Transfer, { kind }: TransferStep): boolean {
-  if (kind === 'refused') return before.tx_hash !== null
+  if (kind === 'refused') return before.nonce !== null
   return isFinalTransfer(before) && (kind === 'confirmed' || kind === 'failed') && kind !== before.status
 }
 
 function contradiction(world: World, object: Transfer, step: TransferStep, now: Date): Write {
   const paid = step.kind === 'confirmed'
-  const said = { ...step, tx_hash: object.tx_hash }
+  const said = {
+    kind: step.kind,
+    ...('rail_code' in step ? { rail_code: step.rail_code } : {}),
+    tx_hash: object.tx_hash,
+  }
   return contradictionWrite(world, { rail: object.network, object, paid, said }, now)
 }
 
@@ -124,9 +179,7 @@ function afterStep(before: Transfer, step: TransferStep, now: Date): Transfer | 
   if (isFinalTransfer(before)) return undefined
   switch (step.kind) {
     case 'signed':
-      return before.tx_hash === null
-        ? { ...before, tx_hash: step.tx_hash, signed_transaction: step.signed }
-        : undefined
+      return step.purpose === 'cancel' ? before : withTransaction(before, step)
     case 'broadcast':
       return before.status === 'pending' && before.tx_hash !== null
         ? { ...before, status: 'processing', sequence: before.sequence + 1 }
@@ -135,6 +188,7 @@ function afterStep(before: Transfer, step: TransferStep, now: Date): Transfer | 
       return before.status === 'processing'
         ? {
             ...before,
+            ...(step.mined ? namedBy(step.mined.attempt) : {}),
             status: 'confirmed',
             sequence: before.sequence + 1,
             completed_at: now,
@@ -142,7 +196,7 @@ function afterStep(before: Transfer, step: TransferStep, now: Date): Transfer | 
           }
         : undefined
     case 'refused':
-      return before.tx_hash === null
+      return before.nonce === null
         ? failedWith(before, step.rail_code, 'refused_before_broadcast', now)
         : undefined
     case 'failed':
@@ -151,6 +205,15 @@ function afterStep(before: Transfer, step: TransferStep, now: Date): Transfer | 
         : undefined
   }
 }
+
+/** What partners see of a transfer that is on its way changes with its hash. */
+const withTransaction = (before: Transfer, step: Signed): Transfer => ({
+  ...before,
+  ...namedBy(step),
+  sequence: before.status === 'processing' ? before.sequence + 1 : before.sequence,
+})
+
+const namedBy = ({ tx_hash, signed }: Signed) => ({ tx_hash, signed_transaction: signed })
 
 const chargedAt = ({ charged }: Charge, now: Date) =>
   charged === undefined ? {} : { charged, charged_at: now }

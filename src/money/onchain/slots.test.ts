@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
+import { minedAs, signedAs, signTransfer } from '../../../test/support/chain.ts'
 import { type Bench, type BenchOptions, openBench, silent } from '../../../test/support/rail-bench.ts'
 import { freeSlotsFor } from '../../../test/support/take.ts'
 import { until } from '../../../test/support/wait.ts'
 import { takeDue } from '../../db/due.ts'
 import type { ChainOrder, ChainRail } from '../../rails/chain/rail.ts'
-import { simulatedTransaction } from '../../rails/chain/simulated.ts'
 import { stepTransfer } from './settle.ts'
 import { type Transfer, transferColumns } from './store.ts'
 import { openTransferWorker } from './worker.ts'
@@ -40,17 +40,16 @@ function chainWithDeadNetwork({ isDead = ({ network }: ChainOrder) => network ==
       })
     })
   }
-  const chain: ChainRail<'sandbox'> = {
-    environment: 'sandbox',
-    feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
-    async prepare(order) {
-      if (!isDead(order)) return { kind: 'signed', ...simulatedTransaction(order) }
+  const chain: Partial<ChainRail<'sandbox'>> = {
+    attempt: async (order) => signedAs(order),
+    async screen(order) {
+      if (!isDead(order)) return { kind: 'payable' }
       await over(order)
       return { kind: 'later', at: new Date(Date.now() + 600_000) }
     },
     broadcast: async () => ({ kind: 'accepted' }),
-    async status(order) {
-      if (!isDead(order)) return { kind: 'confirmed' }
+    async look(order, _, made) {
+      if (!isDead(order)) return minedAs(made)
       await over(order)
       return { kind: 'waiting' }
     },
@@ -83,8 +82,7 @@ const many = (count: number, one: () => Promise<Transfer>) => Promise.all(Array.
 /** Makes the transfer look broadcast, so that workers ask its network for the status. */
 async function broadcast(transfer: Transfer): Promise<Transfer> {
   const { world } = bench
-  const signed = { kind: 'signed', ...simulatedTransaction(transfer) } as const
-  await world.commit(stepTransfer(world, transfer, signed, { by: 'rail' }))
+  await signTransfer(world, transfer)
   return (await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }, { by: 'rail' }))).transfer
 }
 

@@ -2,20 +2,33 @@ import type { Logger } from 'pino'
 import { crashPoint } from '../../core/crash-point.ts'
 import { retryAfter } from '../../db/due.ts'
 import { InvalidAnswer } from '../../rails/answers.ts'
-import type { Broadcast, ChainRail, ChainStatus, Prepared } from '../../rails/chain/rail.ts'
+import {
+  type Attempt,
+  type Broadcast,
+  type ChainRail,
+  chainsOf,
+  type Purpose,
+  type Screened,
+  type Seen,
+} from '../../rails/chain/rail.ts'
 import { recordContradiction } from '../../records/desk/contradictions.ts'
 import { isHeld } from '../../records/desk/holds.ts'
 import { reportInvalidAnswer } from '../../records/desk/invalid-answers.ts'
 import { endFollowUp, type FollowUp } from '../../records/desk/resolutions.ts'
+import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import { type AnswerSummary, noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
-import { chainOrderOf, signedOf } from './order.ts'
+import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
-import { intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
+import { endOf, intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
 import { isDoubleTxHash, isFinalTransfer, type Transfer, transferById } from './store.ts'
+import { addWallet, attemptsOf, reservationOf, reserveNonce } from './transactions.ts'
 
-/** What a worker does with a transfer that it has taken: it signs once and always broadcasts the same bytes (contract §9). */
+/**
+ * What a worker does with a transfer that it has taken (contract §9): it reserves one nonce, stores every transaction before it
+ * broadcasts it, and lets all of them spend that nonce.
+ */
 type TransferSteps = {
   carry(transfer: Transfer): Promise<void>
   compare(followed: FollowUp): Promise<void>
@@ -26,7 +39,7 @@ const RETRY_MS = 5000
 const SOONEST_MS = 50
 
 export function transferSteps(to: World, log: Logger, steps: StepRecorder = noSteps): TransferSteps {
-  const world: World = { ...to, chain: noting(to.chain, steps) }
+  const world: World = { ...to, chains: chainsOf((network) => noting(to.chains[network], steps)) }
   return {
     async carry(transfer) {
       try {
@@ -46,20 +59,18 @@ export function transferSteps(to: World, log: Logger, steps: StepRecorder = noSt
 
 /** Wraps the rail so that every exchange is recorded for the console. Signing contacts nobody, so it is no step. */
 const noting = (chain: ChainRail, steps: StepRecorder): ChainRail => ({
-  environment: chain.environment,
-  feeInputs: (network) => chain.feeInputs(network),
-  async prepare(order, signal) {
-    const prepared = await chain.prepare(order, signal)
-    if (prepared.kind === 'refused') steps.begin(order.id, 'asked')(summarizeAnswer(prepared))
-    return prepared
+  ...chain,
+  async screen(order) {
+    const screened = await chain.screen(order)
+    if (screened.kind === 'refused') steps.begin(order.id, 'asked')(summarizeAnswer(screened))
+    return screened
   },
-  broadcast: (order, signed, signal) =>
-    noted(steps.begin(order.id, 'sent'), chain.broadcast(order, signed, signal)),
-  status: (order, signed, signal) =>
-    noted(steps.begin(order.id, 'asked'), chain.status(order, signed, signal)),
+  broadcast: (order, attempt) => noted(steps.begin(order.id, 'sent'), chain.broadcast(order, attempt)),
+  look: (order, reservation, made) =>
+    noted(steps.begin(order.id, 'asked'), chain.look(order, reservation, made)),
 })
 
-async function noted<Answer extends Broadcast | ChainStatus>(
+async function noted<Answer extends Broadcast | Seen>(
   recordAnswer: (heard: AnswerSummary) => void,
   asked: Promise<Answer>,
 ): Promise<Answer> {
@@ -73,20 +84,24 @@ async function noted<Answer extends Broadcast | ChainStatus>(
   }
 }
 
-function summarizeAnswer(answer: Broadcast | ChainStatus | Prepared): AnswerSummary {
+function summarizeAnswer(answer: Broadcast | Seen | Screened): AnswerSummary {
   switch (answer.kind) {
     case 'unknown':
       return { heard: 'unknown', said: null }
-    case 'confirmed':
+    case 'mined':
+      return { heard: 'answered', said: minedWords[answer.effect] }
     case 'absent':
+    case 'taken':
       return { heard: 'answered', said: answer.kind }
-    case 'failed':
     case 'refused':
       return { heard: 'answered', said: `${answer.kind} ${masked(answer.rail_code)}` }
     default:
       return { heard: 'waiting', said: answer.kind }
   }
 }
+
+/** As earlier versions recorded them, and the console shows them. */
+const minedWords = { paid: 'confirmed', none: 'failed', other: 'mined otherwise' } as const
 
 const later = (world: World, transfer: Transfer, ms: number) =>
   retryAfter(world.db, 'transfers', transfer, ms)
@@ -116,64 +131,154 @@ async function refuseDouble(
 async function carry(world: World, transfer: Transfer): Promise<void> {
   if (transfer.status === 'processing') return follow(world, transfer)
   if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
-  return transfer.tx_hash === null ? sign(world, transfer) : broadcast(world, transfer)
+  return transfer.nonce === null ? reserve(world, transfer) : send(world, transfer)
+}
+
+const laterAt = (world: World, transfer: Transfer, at: Date) =>
+  later(world, transfer, Math.max(SOONEST_MS, at.getTime() - world.clock.now()))
+
+/** Two nodes may reserve at once: `reserveNonce` gives the first one's nonce to both. */
+async function reserve(world: World, transfer: Transfer): Promise<void> {
+  const rail = world.chains[transfer.network]
+  const screened = await rail.screen(chainOrderOf(transfer))
+  if (screened.kind === 'later') return laterAt(world, transfer, screened.at)
+  if (screened.kind === 'refused') return void (await step(world, transfer, screened))
+  const wallet = await rail.wallet()
+  await addWallet(world.db, transfer.network, wallet)
+  const reserved = await world.commit(reserveNonce(transfer, wallet, rail.reserved_most))
+  crashPoint('after_reserve')
+  // Ended or held meanwhile, or the wallet has as many transactions on their way as it may have.
+  if (!reserved || reserved.nonce === null) return later(world, transfer, RETRY_MS)
+  // Another node may have broadcast or ended the transfer meanwhile.
+  if (reserved.status === 'pending') await send(world, { ...reserved, attempts: transfer.attempts })
+}
+
+async function send(world: World, transfer: Transfer): Promise<void> {
+  const made = await attemptsOf(world.db, transfer.id)
+  if (made.length === 0) return sign(world, transfer)
+  await broadcast(world, transfer, made)
 }
 
 /** Two nodes may sign at once: `stepTransfer` (settle.ts) stores the first signature under a lock and ignores the other. */
 async function sign(world: World, transfer: Transfer): Promise<void> {
-  const prepared = await world.chain.prepare(chainOrderOf(transfer))
-  if (prepared.kind === 'later')
-    return later(world, transfer, Math.max(SOONEST_MS, prepared.at.getTime() - world.clock.now()))
-  if (prepared.kind === 'refused') return void (await step(world, transfer, prepared))
-  crashPoint('after_sign')
-  const signed = await step(world, transfer, prepared)
+  const signed = await signNext(world, transfer, [], 'pay')
+  if (signed instanceof Date) return laterAt(world, transfer, signed)
   // A proposal holds the transfer by now: the signature was discarded, and nobody outside has seen it.
   if (signed.tx_hash === null && !isFinalTransfer(signed)) return later(world, transfer, RETRY_MS)
   // Another node may have broadcast or ended the transfer meanwhile.
-  if (signed.status === 'pending') await broadcast(world, { ...signed, attempts: transfer.attempts })
+  if (signed.status !== 'pending') return
+  await broadcast(world, { ...signed, attempts: transfer.attempts }, await attemptsOf(world.db, transfer.id))
 }
 
-async function broadcast(world: World, transfer: Transfer): Promise<void> {
+/** Signs and stores the next transaction of a transfer. A date: the rail wants to be asked again then. */
+async function signNext(
+  world: World,
+  transfer: Transfer,
+  made: readonly Attempt[],
+  purpose: Purpose,
+): Promise<Transfer | Date> {
+  const rail = world.chains[transfer.network]
+  const answer = await rail.attempt(chainOrderOf(transfer), reservationOf(transfer), made, purpose)
+  if (answer.kind === 'later') return answer.at
+  crashPoint('after_sign')
+  return step(world, transfer, { kind: 'signed', attempt: made.length + 1, ...answer.transaction })
+}
+
+async function broadcast(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
   crashPoint('before_broadcast')
-  if (!(await mayBroadcast(world, transfer))) return later(world, transfer, RETRY_MS)
-  const { kind } = await world.chain.broadcast(chainOrderOf(transfer), signedOf(transfer))
+  const newest = made.at(-1)!
+  if (!(await mayBroadcast(world, transfer, newest))) return later(world, transfer, RETRY_MS)
+  const { kind } = await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)
   crashPoint('after_broadcast')
-  if (kind === 'unknown') return later(world, transfer, RETRY_MS)
+  if (kind === 'unknown' && !(await isKnown(world, transfer, made))) return later(world, transfer, RETRY_MS)
   await step(world, transfer, { kind: 'broadcast' })
   await pollLater(world, transfer)
 }
 
 /** Through the ledger, so that the stored bytes are durable, on the standby too, before they are broadcast. */
-const mayBroadcast = (world: World, transfer: Transfer) => world.commit(intendBroadcast(transfer))
+const mayBroadcast = (world: World, transfer: Transfer, attempt: Attempt) =>
+  world.commit(intendBroadcast(transfer, attempt))
+
+const look = (world: World, transfer: Transfer, made: readonly Attempt[]) =>
+  world.chains[transfer.network].look(chainOrderOf(transfer), reservationOf(transfer), made)
+
+/** A node that answers a broadcast with an error may have the transaction all the same. */
+async function isKnown(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<boolean> {
+  const { kind } = await look(world, transfer, made)
+  return kind === 'waiting' || kind === 'mined'
+}
 
 async function follow(world: World, transfer: Transfer): Promise<void> {
-  const status = await world.chain.status(chainOrderOf(transfer), signedOf(transfer))
-  if (status.kind === 'confirmed' || status.kind === 'failed')
-    return void (await step(world, transfer, status))
+  const made = await attemptsOf(world.db, transfer.id)
+  const seen = await look(world, transfer, made)
+  const end = endOf(seen, made)
+  if (end) return void (await step(world, transfer, end))
+  if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
   // Dropped from the mempool, or removed by a reorg: broadcast the same bytes again, never others.
-  if (status.kind === 'absent' && (await mayBroadcast(world, transfer)))
-    await world.chain.broadcast(chainOrderOf(transfer), signedOf(transfer))
+  if (seen.kind === 'absent') await broadcastAgain(world, transfer, made)
+  if (seen.kind === 'waiting') await replaceIfStuck(world, transfer, made)
   await pollLater(world, transfer)
 }
+
+async function broadcastAgain(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
+  const newest = made.at(-1)!
+  if (await mayBroadcast(world, transfer, newest))
+    await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)
+}
+
+/** A transaction that waits for too long is signed again with higher fees and the same nonce: at most one of them is mined. */
+async function replaceIfStuck(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
+  const newest = made.at(-1)!
+  const age_ms = world.clock.now() - newest.created_at.getTime()
+  if (age_ms < world.chains[transfer.network].replace_after_ms) return
+  // What is being canceled is not paid with higher fees.
+  const signed = await signNext(world, transfer, made, newest.purpose)
+  if (signed instanceof Date || isFinalTransfer(signed)) return
+  crashPoint('before_replace')
+  await broadcastAgain(world, transfer, await attemptsOf(world.db, transfer.id))
+}
+
+const problems = {
+  mined: 'its transaction is mined, and is neither the ordered payment nor without effect',
+  taken: 'its nonce was spent by a transaction that the service did not sign',
+} as const
+
+/** Only a person can judge what happened to the money; the transfer stays open. */
+const recordUnclear = (
+  world: World,
+  { id, partner_id, network, status }: Transfer,
+  seen: Extract<Seen, { kind: 'mined' | 'taken' }>,
+) =>
+  recordExceptionDaily(world.db, world.clock, {
+    kind: 'contradiction',
+    rail: network,
+    object_id: id,
+    partner_id,
+    details: {
+      booked: status,
+      rail_says: seen.kind === 'mined' ? { kind: seen.kind, tx_hash: seen.tx_hash } : { kind: seen.kind },
+      problem: problems[seen.kind],
+    },
+  })
 
 /** Checks whether the chain confirms what an operator decided. */
 async function compare(world: World, log: Logger, { resource_id }: FollowUp): Promise<void> {
   const transfer = await transferById(world.db, resource_id)
   if (!transfer || transfer.tx_hash === null) return
-  const status = await world.chain
-    .status(chainOrderOf(transfer), signedOf(transfer))
-    .catch(async (error: unknown) => {
-      if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
-      throw error
-    })
+  const made = await attemptsOf(world.db, transfer.id)
+  const seen = await look(world, transfer, made).catch(async (error: unknown) => {
+    if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
+    throw error
+  })
   // An operator confirmed the transfer, and the chain does not know it.
-  if (status.kind === 'absent' && transfer.status === 'confirmed')
+  if (seen.kind === 'absent' && transfer.status === 'confirmed')
     await recordContradiction(world, {
       rail: transfer.network,
       object: transfer,
       said: { kind: 'absent' },
     })
-  if (status.kind !== 'confirmed' && status.kind !== 'failed') return
-  await step(world, transfer, status)
+  const end = endOf(seen, made)
+  if (!end) return
+  await step(world, transfer, end)
   await endFollowUp(world.db, resource_id)
 }

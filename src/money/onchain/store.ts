@@ -1,4 +1,5 @@
 import type { Asset } from '../../core/money.ts'
+import { type Network, networkNames, networks } from '../../core/networks.ts'
 import { rowsById } from '../../db/batched.ts'
 import { columnsOf } from '../../db/columns.ts'
 import { queueOf } from '../../db/due.ts'
@@ -17,8 +18,6 @@ import { onceChecks } from '../../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
 import { endTime, isoTime, metadataText, missingEventCheck } from '../../records/events/store.ts'
 import { isWaiting, type Unanswered } from '../../records/steps/store.ts'
-import { type Network, networkNames, networks } from './address.ts'
-import { patience_ms } from './pace.ts'
 
 type TransferStatus = 'pending' | 'processing' | 'confirmed' | 'failed'
 
@@ -49,6 +48,9 @@ export type Transfer = {
   /** The request that created the transfer; null if unknown. */
   readonly request_id: string | null
   readonly metadata: Readonly<Record<string, string>>
+  /** What the transfer spends: reserved before anything is signed. */
+  readonly wallet_id: string | null
+  readonly nonce: bigint | null
 }
 
 export const isFinalTransfer = ({ status }: Pick<Transfer, 'status'>): boolean =>
@@ -97,10 +99,13 @@ export const updateTransfers = updateOf(transferRows, 'transfers', {
   completed_at: 'timestamptz?',
   charged: 'bigint?',
   charged_at: 'timestamptz?',
+  wallet_id: 'text?',
+  nonce: 'bigint?',
 })
 
 /** Another transfer has this transaction hash already. */
-export const isDoubleTxHash = (error: unknown): boolean => isUniqueViolation(error, 'transfers_tx_hash')
+export const isDoubleTxHash = (error: unknown): boolean =>
+  isUniqueViolation(error, 'transfers_tx_hash') || isUniqueViolation(error, 'transactions_tx_hash')
 
 export async function selectTransfer(
   db: Db,
@@ -135,7 +140,7 @@ const openStatuses: Readonly<Record<string, readonly string[]>> = {
 }
 
 const patience = `CASE network ${networkNames
-  .map((name) => `WHEN '${name}' THEN interval '${patience_ms[name]} milliseconds'`)
+  .map((name) => `WHEN '${name}' THEN interval '${networks[name].patience_ms} milliseconds'`)
   .join(' ')} END`
 
 /** `patience` is the extra time of each network. */
@@ -221,7 +226,8 @@ export async function countOpenTransfers(
 export const isLateTransfer = (
   { status, network, created_at }: Pick<Transfer, 'status' | 'network' | 'created_at'>,
   silent_since: Date,
-): boolean => status === 'processing' && created_at.getTime() < silent_since.getTime() - patience_ms[network]
+): boolean =>
+  status === 'processing' && created_at.getTime() < silent_since.getTime() - networks[network].patience_ms
 
 /** Movements of a transfer: accepted, then completed or returned; and charged, where the charge is known. */
 export const transferTemplate: Template = {
@@ -280,6 +286,9 @@ export const endedTransfers = (
 
 const carried = networkNames.map((name) => `('${name}', '${networks[name].asset}')`).join(', ')
 
+/** Every payment that was signed is told, once the transfer is on its way. */
+const payments = `(SELECT count(*) FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'pay')`
+
 export const transferChecks: readonly Check[] = [
   {
     name: 'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner',
@@ -297,8 +306,50 @@ export const transferChecks: readonly Check[] = [
         OR (t.status IN ('confirmed', 'failed')) <> (t.completed_at IS NOT NULL)
         OR (t.charged IS NULL) <> (t.charged_at IS NULL) OR t.charged < 0
         OR (t.charged IS NOT NULL AND (t.completed_at IS NULL OR t.tx_hash IS NULL OR t.charged_at < t.completed_at))
-        OR NOT CASE t.status WHEN 'pending' THEN t.sequence = 1 WHEN 'processing' THEN t.sequence = 2
-          WHEN 'confirmed' THEN t.sequence = 3 ELSE t.sequence IN (2, 3) END)`,
+        OR (t.wallet_id IS NULL) <> (t.nonce IS NULL) OR (t.tx_hash IS NOT NULL AND t.nonce IS NULL)
+        OR t.sequence <> CASE t.status WHEN 'pending' THEN 1 WHEN 'processing' THEN 1 + ${payments} ELSE 2 + ${payments} END)`,
+  },
+  {
+    name: 'every transfer that has reserved a nonce has the one after its predecessor in its wallet',
+    walk: 'causes',
+    prefix: 'tr',
+    sql: (
+      within,
+    ) => `SELECT t.id AS object_id, t.partner_id, t.wallet_id, t.nonce FROM transfers t LEFT JOIN wallets w ON w.id = t.wallet_id
+      WHERE ${within('t.id')} AND t.nonce IS NOT NULL AND (w.id IS NULL OR w.id <> w.network || ':' || w.address
+        OR w.network <> t.network OR t.nonce < w.first_nonce OR t.nonce >= w.next_nonce
+        OR (t.nonce > w.first_nonce AND NOT EXISTS (SELECT FROM transfers o WHERE o.wallet_id = t.wallet_id AND o.nonce = t.nonce - 1))
+        OR (t.nonce < w.next_nonce - 1 AND NOT EXISTS (SELECT FROM transfers o WHERE o.wallet_id = t.wallet_id AND o.nonce = t.nonce + 1))
+        OR EXISTS (SELECT FROM transfers o WHERE o.wallet_id = t.wallet_id AND o.nonce = t.nonce AND o.id <> t.id))`,
+  },
+  {
+    name: 'every wallet has given its nonces, up to the last one, to transfers',
+    sql: () => `SELECT w.id AS object_id, w.network, w.first_nonce, w.next_nonce FROM wallets w
+      WHERE w.id <> w.network || ':' || w.address OR w.first_nonce < 0 OR w.next_nonce < w.first_nonce
+        OR (w.next_nonce > w.first_nonce AND NOT EXISTS (SELECT FROM transfers t WHERE t.wallet_id = w.id AND t.nonce = w.next_nonce - 1))`,
+  },
+  {
+    name: 'every transaction belongs to a transfer, which shows one of its payments and ends by at most one of them',
+    walk: 'causes',
+    prefix: 'tr',
+    sql: (
+      within,
+    ) => `SELECT coalesce(t.id, x.transfer_id) AS object_id, t.partner_id, t.status, t.tx_hash, x.attempts
+      FROM (SELECT t.id, t.partner_id, t.network, t.status, t.tx_hash, t.signed_transaction, t.nonce, t.failure_code, t.created_at, t.completed_at
+        FROM transfers t WHERE ${within('t.id')}) AS t
+      FULL JOIN (SELECT x.transfer_id, array_agg(x.attempt ORDER BY x.attempt) AS attempts, count(*) AS made, max(x.attempt) AS newest,
+          count(x.block_hash) AS mined, bool_or(x.block_hash IS NOT NULL AND x.purpose = 'cancel') AS canceled,
+          bool_and(x.block_hash IS NULL OR x.tx_hash = t.tx_hash OR x.purpose = 'cancel') AS shown_is_mined,
+          bool_or(x.purpose = 'pay' AND x.tx_hash = t.tx_hash AND x.signed = t.signed_transaction) AS shown,
+          bool_and(x.network = t.network AND x.created_at >= t.created_at AND x.purpose IN ('pay', 'cancel')
+            AND (x.block_height IS NULL) = (x.block_hash IS NULL)
+            AND (t.completed_at IS NULL OR x.created_at <= t.completed_at)) AS sound
+        FROM transactions x LEFT JOIN transfers t ON t.id = x.transfer_id WHERE ${within('x.transfer_id')} GROUP BY x.transfer_id) AS x
+      ON x.transfer_id = t.id
+      WHERE t.id IS NULL OR (t.tx_hash IS NULL) <> (x.transfer_id IS NULL) OR (x.transfer_id IS NOT NULL AND (t.nonce IS NULL
+        OR x.made <> x.newest OR x.mined > 1 OR NOT x.shown OR NOT x.sound OR (x.mined > 0 AND t.completed_at IS NULL)
+        OR (t.status = 'confirmed' AND (x.canceled OR NOT x.shown_is_mined))
+        OR (t.status = 'failed' AND x.mined > 0 AND x.canceled <> (t.failure_code = 'canceled'))))`,
   },
   {
     name: 'no two transfers are one transaction of their network',
@@ -340,17 +391,20 @@ export const transferChecks: readonly Check[] = [
     ) => `SELECT t.id AS object_id, v.sequence, 'onchain.transfer.' || v.type AS type, t.partner_id, v.at AS created_at, v.since,
         ARRAY[t.id, t.customer_id, t.asset, t.network, (t.amount_net::numeric + t.fee)::text, t.amount_net::text, t.fee::text, v.status,
           t.destination_address, t.idempotency_key, ${isoTime('t.created_at')},
-          CASE WHEN v.status <> 'pending' THEN t.tx_hash END,
+          v.tx_hash,
           CASE WHEN v.status = 'confirmed' THEN ${isoTime('t.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN ${isoTime('t.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN t.failure_code END, CASE WHEN v.status = 'failed' THEN t.rail_code END] AS facts,
         ${metadataText('t.metadata')} AS metadata
-      FROM transfers t CROSS JOIN LATERAL (VALUES
-        (true, 1, 'created', 'pending', t.created_at, t.created_at),
-        (t.sequence > 2 OR t.status = 'processing', 2, 'processing', 'processing', NULL, t.created_at),
-        (t.status IN ('confirmed', 'failed'), t.sequence, t.status, t.status, t.completed_at, t.completed_at)
-      ) AS v (happened, sequence, type, status, at, since)
-      WHERE ${within('t.id')} AND v.happened`,
+      FROM transfers t CROSS JOIN LATERAL (
+        SELECT 1 AS sequence, 'created' AS type, 'pending' AS status, t.created_at AS at, t.created_at AS since, NULL AS tx_hash
+        UNION ALL
+        SELECT (1 + row_number() OVER (ORDER BY x.attempt))::integer, 'processing', 'processing', CASE WHEN x.attempt > 1 THEN x.created_at END,
+          CASE WHEN x.attempt > 1 THEN x.created_at ELSE t.created_at END, x.tx_hash
+        FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'pay' AND t.status <> 'pending'
+        UNION ALL
+        SELECT t.sequence, t.status, t.status, t.completed_at, t.completed_at, t.tx_hash WHERE t.status IN ('confirmed', 'failed')
+      ) AS v WHERE ${within('t.id')}`,
     fields: `id text, customer_id text, asset text, network text, amount_gross text, amount_net text, fee text, status text,
       destination_address text, idempotency_key text, created_at text, tx_hash text, completed_at text, failed_at text, failure json, metadata json`,
     facts: `ARRAY[d.id, d.customer_id, d.asset, d.network, d.amount_gross, d.amount_net, d.fee, d.status, d.destination_address,

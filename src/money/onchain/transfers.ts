@@ -1,6 +1,7 @@
 import type { AnyoneOfPartner, PartnerActor } from '../../core/actor.ts'
 import { refuse } from '../../core/errors.ts'
 import { UNITS_MAX } from '../../core/money.ts'
+import { isNetwork, type Network, networkNames, networks } from '../../core/networks.ts'
 import { findOwned } from '../../core/owned.ts'
 import { customerAccount, inTransitAccount } from '../../ledger/accounts.ts'
 import { assertCovered } from '../../ledger/balances.ts'
@@ -21,7 +22,7 @@ import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
-import { isPayableAddress, type Network, networkNames, networks } from './address.ts'
+import { isPayableAddress } from './address.ts'
 import { renderTransfer } from './contract.ts'
 import { feeOf } from './fees.ts'
 import { insertTransfers, selectTransfer, type Transfer, transferById, transferRow } from './store.ts'
@@ -48,7 +49,7 @@ export function readDestination(
   network: string,
   destination_address: string,
 ): Network {
-  const known = Object.hasOwn(networks, network) ? (network as Network) : undefined
+  const known = isNetwork(network) ? network : undefined
   if (!known || networks[known].asset !== asset) {
     const carries = networkNames.filter((name) => networks[name].asset === asset).join(', ')
     refuse('unsupported_network', { param: 'network', message: `${asset} moves on ${carries}.` })
@@ -69,7 +70,7 @@ const addressForms = {
 
 /** Asks the rail. Call it before the command: nothing is locked while the rail answers, and the transfer keeps this fee. */
 async function currentFee(world: World, network: Network): Promise<bigint> {
-  return feeOf(network, await world.chain.feeInputs(network))
+  return feeOf(network, await world.chains[network].feeInputs())
 }
 
 /** The fee on each network; a network whose rail fails is left out. */
@@ -162,6 +163,8 @@ export function acceptTransfer(
           charged: null,
           charged_at: null,
           request_id,
+          wallet_id: null,
+          nonce: null,
         }
         const object = renderTransfer(transfer)
         return {

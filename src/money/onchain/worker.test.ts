@@ -1,12 +1,11 @@
 import { afterEach, expect, test } from 'vitest'
+import { minedAs, signedAs, signTransfer } from '../../../test/support/chain.ts'
 import { desk } from '../../../test/support/operators.ts'
 import { type Bench, openBench, openGate, silent } from '../../../test/support/rail-bench.ts'
 import { until } from '../../../test/support/wait.ts'
 import { perform } from '../../control/operator/actions.ts'
-import type { ChainRail } from '../../rails/chain/rail.ts'
-import { simulatedTransaction } from '../../rails/chain/simulated.ts'
+import type { Attempt, ChainRail, Seen } from '../../rails/chain/rail.ts'
 import { exceptionsAbout } from '../../records/exceptions/store.ts'
-import { stepTransfer } from './settle.ts'
 import { transferSteps } from './steps.ts'
 import { openTransferWorker } from './worker.ts'
 
@@ -20,16 +19,15 @@ afterEach(async () => {
 
 const BALANCE = 50_000_000n
 
-function chainThat(more: Partial<ChainRail<'sandbox'>> = {}): ChainRail<'sandbox'> {
-  return {
-    environment: 'sandbox',
-    feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
-    prepare: async (order) => ({ kind: 'signed', ...simulatedTransaction(order) }),
+const chainThat = (more: Partial<ChainRail<'sandbox'>> = {}) =>
+  ({
+    screen: async () => ({ kind: 'payable' }),
+    attempt: async (order, _, made) =>
+      made.length === 0 ? signedAs(order) : { kind: 'later', at: new Date(Date.now() + 60_000) },
     broadcast: async () => ({ kind: 'accepted' }),
-    status: async () => ({ kind: 'waiting' }),
+    look: async () => ({ kind: 'waiting' }),
     ...more,
-  }
-}
+  }) satisfies Partial<ChainRail<'sandbox'>>
 
 test('a refusal that arrives after another node signed and broadcast returns no money', async () => {
   const gate = openGate()
@@ -46,7 +44,7 @@ test('a refusal that arrives after another node signed and broadcast returns no 
   })
   const slow = bench.openNode({
     chain: chainThat({
-      async prepare() {
+      async screen() {
         await gate.arrive()
         return { kind: 'refused', rail_code: 'refused_before_broadcast' }
       },
@@ -71,30 +69,28 @@ test('a refusal that arrives after another node signed and broadcast returns no 
 test('the database refuses to fail a signed transfer that was not broadcast', async () => {
   bench = await openBench({ chain: chainThat() })
   const transfer = await bench.transfer(await bench.customer({ USDT: BALANCE }))
-  const signed = { kind: 'signed', tx_hash: 'hash', signed: 'bytes' } as const
-  await bench.world.commit(stepTransfer(bench.world, transfer, signed, { by: 'rail' }))
+  await signTransfer(bench.world, transfer)
   const fail = `UPDATE transfers SET status = 'failed', failure_code = 'reverted', completed_at = now() WHERE id = '${transfer.id}'`
   await expect(bench.admin(fail)).rejects.toThrow(/was signed/)
 })
 
 test('a signed transfer fails only if the chain says so, whatever an operator says', async () => {
-  let says: Awaited<ReturnType<ChainRail['status']>> = { kind: 'absent' }
-  bench = await openBench({ chain: chainThat({ status: async () => says }) })
+  let says: (made: readonly Attempt[]) => Seen = () => ({ kind: 'absent' })
+  bench = await openBench({ chain: chainThat({ look: async (_, __, made) => says(made) }) })
   const { world } = bench
   const customer = await bench.customer({ USDT: BALANCE })
   const transfer = await bench.transfer(customer)
-  const signed = { kind: 'signed', tx_hash: 'hash', signed: 'bytes' } as const
-  await world.commit(stepTransfer(world, transfer, signed, { by: 'rail' }))
+  await signTransfer(world, transfer)
   const resolve = () =>
     perform(world, {
       name: 'resolve_transfer',
       details: { transfer_id: transfer.id, outcome: 'failed', evidence: 'the explorer does not know it' },
     })
   await expect(resolve()).rejects.toThrow(/was signed.*no node knows it/)
-  says = { kind: 'waiting' }
+  says = () => ({ kind: 'waiting' })
   await expect(resolve()).rejects.toThrow(/waiting to be mined/)
   expect(await bench.balance(customer, 'USDT')).toEqual({ balance: 39_000_000n, in_transit: 11_000_000n })
-  says = { kind: 'failed', rail_code: 'reverted' }
+  says = (made) => minedAs(made, 'none')
   await resolve()
   expect(await bench.transferNow(transfer.id)).toMatchObject({ status: 'failed', failure_code: 'reverted' })
   expect(await bench.balance(customer, 'USDT')).toEqual({ balance: BALANCE, in_transit: 0n })
@@ -105,9 +101,9 @@ test('an operator can fail a transfer that was never signed, and it is not signe
   const sent: string[] = []
   bench = await openBench({
     chain: chainThat({
-      async prepare(order) {
+      async screen() {
         await gate.arrive()
-        return { kind: 'signed', ...simulatedTransaction(order) }
+        return { kind: 'payable' }
       },
       async broadcast({ id }) {
         sent.push(id)
@@ -135,9 +131,9 @@ test('an open proposal holds its transfer: nothing is signed and nothing broadca
   const sent: string[] = []
   bench = await openBench({
     chain: chainThat({
-      async prepare(order) {
+      async screen() {
         await gate.arrive()
-        return { kind: 'signed', ...simulatedTransaction(order) }
+        return { kind: 'payable' }
       },
       async broadcast({ id }) {
         sent.push(id)
@@ -148,8 +144,7 @@ test('an open proposal holds its transfer: nothing is signed and nothing broadca
   const { world } = bench
   const customer = await bench.customer({ USDT: BALANCE })
   const [signing, signed] = [await bench.transfer(customer), await bench.transfer(customer)]
-  const bytes = { kind: 'signed', tx_hash: 'hash', signed: 'bytes' } as const
-  await world.commit(stepTransfer(world, signed, bytes, { by: 'rail' }))
+  await signTransfer(world, signed)
   const hold = ({ id }: typeof signed) =>
     propose(
       world,
@@ -159,7 +154,7 @@ test('an open proposal holds its transfer: nothing is signed and nothing broadca
   await hold(signed)
   const { carry } = transferSteps(world, silent)
   await carry(await bench.transferNow(signed.id))
-  // Held while the signer works: the signature is discarded.
+  // Held before a nonce is reserved: none is.
   const carrying = carry(signing)
   await gate.reached
   const { id: proposal_id } = await hold(signing)
@@ -167,39 +162,56 @@ test('an open proposal holds its transfer: nothing is signed and nothing broadca
   await carrying
   await carry(await bench.transferNow(signing.id))
   expect(sent).toEqual([])
-  expect(await bench.transferNow(signing.id)).toMatchObject({ status: 'pending', tx_hash: null })
+  expect(await bench.transferNow(signing.id)).toMatchObject({ status: 'pending', nonce: null, tx_hash: null })
   await approve(world, proposal_id, 'b@example.com')
   expect(await bench.transferNow(signing.id)).toMatchObject({ status: 'failed', tx_hash: null })
   expect(await bench.balance(customer, 'USDT')).toEqual({ balance: 39_000_000n, in_transit: 11_000_000n })
 })
 
-test.each<[string, Partial<Record<'prepare' | 'broadcast' | 'status', unknown>>, string]>([
-  ['nothing when it should sign', { prepare: undefined }, 'sign'],
+const HASH = 'a'.repeat(64)
+const transaction = { purpose: 'pay', tx_hash: HASH, signed: 'x', terms: {} }
+const seen = { ...minedAs([{ tx_hash: HASH }]), kind: 'mined' }
+
+test.each<[string, Partial<Record<'screen' | 'wallet' | 'attempt' | 'broadcast' | 'look', unknown>>, string]>(
   [
-    'the hash of another network',
-    { prepare: { kind: 'signed', tx_hash: `0x${'a'.repeat(64)}`, signed: 'x' } },
-    'sign',
+    ['nothing when it should sign', { attempt: undefined }, 'sign'],
+    [
+      'the hash of another network',
+      { attempt: { kind: 'signed', transaction: { ...transaction, tx_hash: `0x${HASH}` } } },
+      'sign',
+    ],
+    ['no signed bytes', { attempt: { kind: 'signed', transaction: { ...transaction, signed: '' } } }, 'sign'],
+    ['no transaction', { attempt: { kind: 'signed' } }, 'sign'],
+    [
+      'terms that are no numbers',
+      { attempt: { kind: 'signed', transaction: { ...transaction, terms: { gas: '-1' } } } },
+      'sign',
+    ],
+    ['a time that does not exist', { attempt: { kind: 'later', at: new Date(Number.NaN) } }, 'sign'],
+    ['a refusal without a reason', { screen: { kind: 'refused', rail_code: '' } }, 'screen'],
+    ['a refusal with a lone surrogate', { screen: { kind: 'refused', rail_code: '\ud800' } }, 'screen'],
+    ['a nonce below nothing', { wallet: { wallet: 'simulated', nonce: -1n } }, 'wallet'],
+    ['null to a broadcast', { broadcast: null }, 'broadcast'],
+    ['a charge below nothing', { look: { ...seen, charged: -1n } }, 'look'],
+    ['a charge that is no bigint', { look: { ...seen, charged: 1 } }, 'look'],
+    ['an effect that there is not', { look: { ...seen, effect: 'half' } }, 'look'],
+    ['a transaction of somebody else', { look: seen }, 'look'],
   ],
-  ['no signed bytes', { prepare: { kind: 'signed', tx_hash: 'a'.repeat(64), signed: '' } }, 'sign'],
-  ['a time that does not exist', { prepare: { kind: 'later', at: new Date(Number.NaN) } }, 'sign'],
-  ['a refusal without a reason', { prepare: { kind: 'refused', rail_code: '' } }, 'sign'],
-  ['null to a broadcast', { broadcast: null }, 'broadcast'],
-  ['a charge below nothing', { status: { kind: 'confirmed', charged: -1n } }, 'status'],
-  ['a charge that is no bigint', { status: { kind: 'confirmed', charged: 1 } }, 'status'],
-  ['a failure with a lone surrogate', { status: { kind: 'failed', rail_code: '\ud800' } }, 'status'],
-])(
+)(
   'a chain that answers %s: the transfer stays open, with one exception, until there is a valid answer',
   async (_, nonsense, call) => {
     const is_nonsense = new Set(Object.keys(nonsense))
-    const chain = chainThat({ status: async () => ({ kind: 'confirmed' }) })
+    const chain = chainThat({ look: async (_, __, made) => minedAs(made) })
     const said = (name: keyof typeof nonsense, honest: () => unknown) =>
       Promise.resolve(is_nonsense.has(name) ? nonsense[name] : honest()) as never
     bench = await openBench({
       chain: {
         ...chain,
-        prepare: (order) => said('prepare', () => chain.prepare(order)),
-        broadcast: (order, signed) => said('broadcast', () => chain.broadcast(order, signed)),
-        status: (order, signed) => said('status', () => chain.status(order, signed)),
+        screen: () => said('screen', () => ({ kind: 'payable' })),
+        wallet: () => said('wallet', () => ({ wallet: 'simulated', nonce: 0n })),
+        attempt: (order) => said('attempt', () => signedAs(order)),
+        broadcast: () => said('broadcast', () => ({ kind: 'accepted' })),
+        look: (_, __, made) => said('look', () => minedAs(made)),
       },
     })
     const { world } = bench

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 import { type Activity, alwaysActive } from '../../core/activity.ts'
+import { networkNames } from '../../core/networks.ts'
 import { type Due, takeDue } from '../../db/due.ts'
 import { openWorker, type Worker } from '../../db/worker.ts'
 import { takeFollowUps } from '../../records/desk/resolutions.ts'
 import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import type { World } from '../../world.ts'
-import { networkNames } from './address.ts'
 import { transferSteps } from './steps.ts'
 import { type Transfer, transferColumns } from './store.ts'
 

@@ -50,6 +50,8 @@ const transfer: Transfer = {
   destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
   tx_hash: `0x${'9b1e2c3d'.repeat(8)}`,
   signed_transaction: null,
+  wallet_id: null,
+  nonce: null,
   charged: null,
   charged_at: null,
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AnyoneOfPartner } from '../../core/actor.ts'
 import { maskDocument } from '../../core/document.ts'
 import { refuse } from '../../core/errors.ts'
+import { explorerLink, networks } from '../../core/networks.ts'
 import { customerById } from '../../parties/customers/store.ts'
 import { partnerById } from '../../parties/partners/store.ts'
 import type { World } from '../../world.ts'
@@ -9,7 +10,6 @@ import type { Transfer } from '../onchain/store.ts'
 import { findTransfer } from '../onchain/transfers.ts'
 import { findPayout } from '../pix/payouts.ts'
 import type { Counterparty, Payout } from '../pix/store.ts'
-import { explorerLink, networkTitles } from './explorer.ts'
 import { receiptAmount, receiptTime } from './format.ts'
 import type { ReceiptLanguage, ReceiptPage, ReceiptRow, ReceiptSection } from './page.ts'
 import { maskPixKey } from './pix-key-mask.ts'
@@ -153,7 +153,7 @@ export function transferPage(transfer: Transfer, parties: Parties, language: Rec
         title: words.recipient,
         rows: [
           { label: words.asset, value: asset },
-          { label: words.network, value: networkTitles[network] },
+          { label: words.network, value: networks[network].title },
           { label: words.address, value: destination_address, is_code: true },
         ],
       },

@@ -1,35 +1,75 @@
 import type { Environment } from '../../core/environment.ts'
 import type { Asset } from '../../core/money.ts'
+import { type Network, networkNames } from '../../core/networks.ts'
 
 export type ChainOrder = {
   readonly id: string
   readonly asset: Extract<Asset, 'USDT' | 'BTC'>
-  readonly network: string
+  readonly network: Network
   readonly destination_address: string
   readonly amount: bigint
   readonly created_at: Date
 }
 
-/** Signed once. Every broadcast sends the same bytes, so at most one transaction can confirm. */
-export type SignedTransaction = { readonly tx_hash: string; readonly signed: string }
+/**
+ * What a transfer spends, reserved once and stored before anything is signed. Every transaction that is ever signed for the
+ * transfer spends exactly this, so at most one of them can be mined.
+ */
+export type Reservation = {
+  /** The address that pays. */
+  readonly wallet: string
+  readonly nonce: bigint
+}
 
-export type Prepared =
-  | ({ readonly kind: 'signed' } & SignedTransaction)
-  /** Definite: nothing was broadcast, and nothing will be. */
+/** `cancel` pays nobody: it spends the reservation so that the payment can no longer be mined. */
+export type Purpose = 'pay' | 'cancel'
+
+/** Fees and limits that a transaction offers, as decimal text; a replacement is computed from them. */
+export type Terms = Readonly<Record<string, string>>
+
+/** A transaction as it was signed. */
+export type Signed = {
+  readonly purpose: Purpose
+  readonly tx_hash: string
+  readonly signed: string
+  readonly terms: Terms
+}
+
+/** A stored transaction of a transfer. Attempts count from 1; nothing of one ever changes. */
+export type Attempt = Signed & { readonly attempt: number; readonly created_at: Date }
+
+/** Whether the order can be paid at all, asked before anything is reserved. */
+export type Screened =
+  | { readonly kind: 'payable' }
+  /** Definite: nothing was signed, and nothing will be. */
   | { readonly kind: 'refused'; readonly rail_code: string }
   | { readonly kind: 'later'; readonly at: Date }
 
-/** `unknown`: the network may have the bytes; they are broadcast again. */
+export type Made =
+  | { readonly kind: 'signed'; readonly transaction: Signed }
+  /** Nothing was signed: the fee is above the cap, or a replacement would not be worth it. */
+  | { readonly kind: 'later'; readonly at: Date }
+
+/** `unknown`: the network may have the bytes; they are broadcast again. An error answer means nothing else. */
 export type Broadcast = { readonly kind: 'accepted' } | { readonly kind: 'unknown' }
 
-export type ChainStatus =
-  | { readonly kind: 'waiting' }
-  /** The transaction has enough confirmations and did what was ordered. */
-  | ({ readonly kind: 'confirmed' } & Charge)
-  /** Final and without effect: reverted, or replaced by a conflicting transaction. */
-  | ({ readonly kind: 'failed'; readonly rail_code: string } & Charge)
-  /** No node knows the transaction: broadcast the same bytes again. */
+/** What the chain shows of a reservation. */
+export type Seen =
+  /** No node knows any of the transactions: broadcast the newest one again. */
   | { readonly kind: 'absent' }
+  /** In a pool, or mined and not deep enough. */
+  | { readonly kind: 'waiting' }
+  /** Deep enough to be final. `paid`: exactly the order. `none`: reverted, or a cancel. `other`: neither, for a person. */
+  | ({
+      readonly kind: 'mined'
+      readonly tx_hash: string
+      readonly effect: 'paid' | 'none' | 'other'
+    } & Block &
+      Charge)
+  /** Spent by a transaction that is none of ours: another program uses the wallet's key. */
+  | { readonly kind: 'taken' }
+
+export type Block = { readonly block_height: bigint; readonly block_hash: string }
 
 /**
  * The network's charge for a mined transaction, in smallest units of the transfer's asset. Absent if it is paid in another coin:
@@ -45,12 +85,39 @@ export type FeeInputs = {
   readonly sat_per_vbyte: bigint
 }
 
+/** One network. A rail knows no database: what it spends is reserved by its caller and handed to it. */
 export interface ChainRail<E extends Environment = Environment> {
   readonly environment: E
+  readonly network: Network
+  /** How many transfers may hold a nonce of the wallet at once. */
+  readonly reserved_most: number
+  /** A transaction that waits for longer is replaced by one with higher fees. */
+  readonly replace_after_ms: number
   /** Throws `rail_unavailable` if the network is not configured or its prices are unknown. */
-  feeInputs(network: string): Promise<FeeInputs>
+  feeInputs(): Promise<FeeInputs>
+  /** The wallet that pays, and its next nonce as the chain counts: what is mined is below it. */
+  wallet(): Promise<Reservation>
   /** In the calls below an aborted signal means that the answer is no longer awaited. */
-  prepare(order: ChainOrder, signal?: AbortSignal): Promise<Prepared>
-  broadcast(order: ChainOrder, transaction: SignedTransaction, signal?: AbortSignal): Promise<Broadcast>
-  status(order: ChainOrder, transaction: SignedTransaction, signal?: AbortSignal): Promise<ChainStatus>
+  screen(order: ChainOrder, signal?: AbortSignal): Promise<Screened>
+  /** Signs the next transaction of a transfer: the first one, a replacement with higher fees, or a cancel. Sends nothing. */
+  attempt(
+    order: ChainOrder,
+    reservation: Reservation,
+    made: readonly Attempt[],
+    purpose: Purpose,
+    signal?: AbortSignal,
+  ): Promise<Made>
+  broadcast(order: ChainOrder, attempt: Attempt, signal?: AbortSignal): Promise<Broadcast>
+  look(
+    order: ChainOrder,
+    reservation: Reservation,
+    made: readonly Attempt[],
+    signal?: AbortSignal,
+  ): Promise<Seen>
 }
+
+/** The rails of one environment. */
+export type Chains<E extends Environment = Environment> = Readonly<Record<Network, ChainRail<E>>>
+
+export const chainsOf = <E extends Environment>(open: (network: Network) => ChainRail<E>): Chains<E> =>
+  Object.fromEntries(networkNames.map((network) => [network, open(network)])) as unknown as Chains<E>

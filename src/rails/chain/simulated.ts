@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
+import type { Network } from '../../core/networks.ts'
 import { backOffWithAge } from '../back-off.ts'
 import type { Journal } from '../journal.ts'
-import type { ChainOrder, ChainRail, Charge, SignedTransaction } from './rail.ts'
+import type { Attempt, ChainOrder, ChainRail, Charge, Purpose, Seen, Signed } from './rail.ts'
 
 /**
  * The blockchains of the sandbox. The last four digits of the amount decide the outcome. By default a transfer is broadcast one
  * second after it was created and confirmed two seconds later.
  */
 type SimulatedChainOptions = {
+  readonly network: Network
   readonly clock: Clock
   readonly journal: Journal
   readonly broadcast_ms: number
@@ -23,33 +25,61 @@ const inputs = { gas_price_wei: 15_000_000_000n, eth_price: 3_000_000_000n, sat_
 const UNSIGNED_MS = 5000
 /** Size of a payment with change. */
 const VBYTES = 209n
+/** Offered by the first transaction, and by the one that replaces it. */
+const fees = ['100', '150'] as const
+
+export const SIMULATED_WALLET = 'simulated'
 
 export function simulatedChain({
+  network,
   clock,
   journal,
   broadcast_ms,
   confirm_ms,
 }: SimulatedChainOptions): ChainRail<'sandbox'> {
-  const age = (order: ChainOrder) => clock.now() - order.created_at.getTime()
+  const ageOf = (made: { readonly created_at: Date }) => clock.now() - made.created_at.getTime()
+  const later = (ms: number) => ({ kind: 'later', at: new Date(clock.now() + ms) }) as const
 
   return {
     environment: 'sandbox',
+    network,
+    reserved_most: Number.POSITIVE_INFINITY,
+    replace_after_ms: confirm_ms,
 
     async feeInputs() {
       return inputs
     },
 
-    async prepare(order) {
-      if (age(order) < broadcast_ms)
-        return { kind: 'later', at: new Date(order.created_at.getTime() + broadcast_ms) }
-      // The signer does not get to it: the transfer stays unsigned until a person resolves it.
-      if (magic(order) === '9007')
-        return {
-          kind: 'later',
-          at: new Date(clock.now() + Math.max(UNSIGNED_MS, backOffWithAge(age(order)))),
-        }
-      if (magic(order) === '9001') return { kind: 'refused', rail_code: 'refused_before_broadcast' }
-      return { kind: 'signed', ...simulatedTransaction(order) }
+    async wallet() {
+      return { wallet: SIMULATED_WALLET, nonce: 0n }
+    },
+
+    async screen(order) {
+      const age = ageOf(order)
+      if (age < broadcast_ms) return later(broadcast_ms - age)
+      switch (magic(order)) {
+        case '9001':
+          return { kind: 'refused', rail_code: 'refused_before_broadcast' }
+        case '9007':
+          // Nothing is signed until a person resolves the transfer.
+          return later(Math.max(UNSIGNED_MS, backOffWithAge(age)))
+        default:
+          return { kind: 'payable' }
+      }
+    },
+
+    async attempt(order, _, made, purpose) {
+      if (made.length === 0 || purpose === 'cancel') return signedAs(order, made, purpose)
+      if (made.length > 1) return later(LATE_MS)
+      switch (magic(order)) {
+        case '9005':
+          return signedAs(order, made, 'pay')
+        case '9006':
+          // As if two operators had canceled it.
+          return signedAs(order, made, 'cancel')
+        default:
+          return later(LATE_MS)
+      }
     },
 
     async broadcast(order, { tx_hash }) {
@@ -57,36 +87,38 @@ export function simulatedChain({
       return { kind: 'accepted' }
     },
 
-    async status(order, { tx_hash }) {
-      if (!journal.has(tx_hash)) return { kind: 'absent' }
-      const waited = age(order)
+    async look(order, _, made) {
+      const newest = made.at(-1)
+      if (!newest || !journal.has(newest.tx_hash)) return { kind: 'absent' }
+      if (newest.purpose === 'cancel') return mined(order, newest, 'none')
+      const waited = ageOf(order)
+      const paid = () => mined(order, newest, 'paid')
+      const reverted = () => mined(order, newest, 'none')
       switch (magic(order)) {
         case '9002':
-          return waited < confirm_ms
-            ? { kind: 'waiting' }
-            : { kind: 'failed', rail_code: 'reverted', ...chargeOf(order) }
+          return waited < confirm_ms ? waiting : reverted()
         case '9003':
-          return { kind: 'waiting' }
+        case '9006':
+          return waiting
+        case '9005':
+          // The first transaction offers too little. Its replacement is mined.
+          return made.length === 1 ? waiting : paid()
         case '9008':
           // No node knows it, however often it is broadcast.
           return { kind: 'absent' }
         case '9009':
-          return waited < LATE_MS
-            ? { kind: 'waiting' }
-            : { kind: 'failed', rail_code: 'reverted', ...chargeOf(order) }
+          return waited < LATE_MS ? waiting : reverted()
         case '9004':
           // Mined, removed by a reorg, and mined again in a later block.
-          return waited < confirm_ms
-            ? { kind: 'waiting' }
-            : waited < 1.5 * confirm_ms
-              ? { kind: 'absent' }
-              : { kind: 'confirmed', ...chargeOf(order) }
+          return waited < confirm_ms ? waiting : waited < 1.5 * confirm_ms ? { kind: 'absent' } : paid()
         default:
-          return waited < confirm_ms ? { kind: 'waiting' } : { kind: 'confirmed', ...chargeOf(order) }
+          return waited < confirm_ms ? waiting : paid()
       }
     },
   }
 }
+
+const waiting = { kind: 'waiting' } as const
 
 const magic = ({ amount }: ChainOrder): string => amount.toString().slice(-4)
 
@@ -94,9 +126,41 @@ const magic = ({ amount }: ChainOrder): string => amount.toString().slice(-4)
 const chargeOf = ({ network }: ChainOrder): Charge =>
   network === 'bitcoin' ? { charged: VBYTES * inputs.sat_per_vbyte } : {}
 
-/** Deterministic: hash and bytes depend on the transfer alone. The hash has the form of its network. */
-export function simulatedTransaction({ id, network }: Pick<ChainOrder, 'id' | 'network'>): SignedTransaction {
-  const hex = createHash('sha256').update(id).digest('hex')
-  const tx_hash = network === 'bitcoin' || network === 'tron' ? hex : `0x${hex}`
-  return { tx_hash, signed: `simulated:${id}` }
+const BLOCK_MS = 2000
+
+/** In a block that follows from the transaction alone, so that it is the same whenever it is asked for. */
+const mined = (order: ChainOrder, { tx_hash, created_at }: Attempt, effect: 'paid' | 'none'): Seen => {
+  const height = Math.floor(created_at.getTime() / BLOCK_MS) + 1
+  return {
+    kind: 'mined',
+    tx_hash,
+    effect,
+    block_height: BigInt(height),
+    block_hash: hashOf(order.network, `block ${height}`),
+    ...chargeOf(order),
+  }
+}
+
+const signedAs = (order: ChainOrder, made: readonly Attempt[], purpose: Purpose) =>
+  ({ kind: 'signed', transaction: simulatedTransaction(order, made.length + 1, purpose) }) as const
+
+/** Hashes and bytes depend on the transfer and the number of the attempt alone. */
+export function simulatedTransaction(
+  { id, network }: Pick<ChainOrder, 'id' | 'network'>,
+  attempt = 1,
+  purpose: Purpose = 'pay',
+): Signed {
+  const name = attempt === 1 ? id : `${id}/${attempt}`
+  return {
+    purpose,
+    tx_hash: hashOf(network, name),
+    signed: `simulated:${name}`,
+    terms: { fee: fees[attempt - 1] ?? fees[1] },
+  }
+}
+
+/** The hash has the form of its network. */
+function hashOf(network: Network, name: string): string {
+  const hex = createHash('sha256').update(name).digest('hex')
+  return network === 'bitcoin' || network === 'tron' ? hex : `0x${hex}`
 }

@@ -1,15 +1,24 @@
 import { refuse } from '../../core/errors.ts'
+import type { Network } from '../../core/networks.ts'
 import type { ChainRail } from './rail.ts'
 
-/** Production without configured chains: every order is refused before any money moves. */
-export const unavailableChain: ChainRail<'production'> = {
-  environment: 'production',
-  feeInputs: async (network) =>
+/** Production without a configured chain: every order is refused before any money moves. */
+export const unavailableChain = (network: Network): ChainRail<'production'> => {
+  const unavailable = async () =>
     refuse('rail_unavailable', {
       message: `${network} is not configured in production yet.`,
       retry_after_seconds: 60,
-    }),
-  prepare: async () => ({ kind: 'later', at: new Date(Date.now() + 60_000) }),
-  broadcast: async () => ({ kind: 'unknown' }),
-  status: async () => ({ kind: 'waiting' }),
+    })
+  return {
+    environment: 'production',
+    network,
+    reserved_most: 0,
+    replace_after_ms: 0,
+    feeInputs: unavailable,
+    wallet: unavailable,
+    screen: async () => ({ kind: 'later', at: new Date(Date.now() + 60_000) }),
+    attempt: async () => ({ kind: 'later', at: new Date(Date.now() + 60_000) }),
+    broadcast: async () => ({ kind: 'unknown' }),
+    look: async () => ({ kind: 'waiting' }),
+  }
 }

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import { networks } from '../../../src/money/onchain/address.ts'
+import { networks } from '../../../src/core/networks.ts'
 import { misfit, type Operation, operations } from './document.ts'
 import { destinations, placeholder, valuesOf } from './values.ts'
 

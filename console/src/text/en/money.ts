@@ -141,7 +141,7 @@ export const money = {
     taken: 'Accepted by the network',
     sent_pix_text: (send_id: string) => `Under send id \`${send_id}\`, fixed before it left`,
     sent_chain: (network: string) => `Broadcast on ${network}`,
-    sent_chain_text: 'Signed once: every broadcast sends the same bytes',
+    sent_chain_text: 'Stored before it was sent: whatever is sent again spends the same nonce',
     unknown: 'No answer',
     unknown_text: 'Not failed and not sent again: the network is queried with the same id',
     asked: 'Queried, still unknown',

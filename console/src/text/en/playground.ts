@@ -74,6 +74,8 @@ export const playground = {
     '9002': 'ends in 9002: broadcast, then reverted',
     '9003': 'ends in 9003: stays processing until you complete or fail it',
     '9004': 'ends in 9004: mined, dropped by a reorganisation, mined again',
+    '9005': 'ends in 9005: not mined, replaced with a higher fee, then confirmed',
+    '9006': 'ends in 9006: not mined, then canceled; the money comes back',
     '9007': 'ends in 9007: never signed, stays pending; for the operator’s desk',
     '9008': 'ends in 9008: no node ever knows it; for the desk',
     '9009': 'ends in 9009: waits 5 minutes, then reverted; for the desk',

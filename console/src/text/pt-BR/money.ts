@@ -156,7 +156,7 @@ export const money: typeof En = {
     taken: 'Aceito pela rede',
     sent_pix_text: (send_id) => `Com o id de envio \`${send_id}\`, fixado antes de sair`,
     sent_chain: (network) => `Transmitida em ${network}`,
-    sent_chain_text: 'Assinada uma vez: todo envio tem os mesmos bytes',
+    sent_chain_text: 'Guardada antes do envio: o que for enviado de novo usa o mesmo nonce',
     unknown: 'Sem resposta',
     unknown_text: 'Não falhou e não foi enviado de novo: a rede é consultada pelo mesmo id',
     asked: 'Consultada, ainda sem resposta',

@@ -77,6 +77,8 @@ export const playground: typeof En = {
     '9002': 'termina em 9002: transmitida, depois revertida',
     '9003': 'termina em 9003: fica em processamento até você concluir ou fazer falhar',
     '9004': 'termina em 9004: minerada, descartada em uma reorganização, minerada de novo',
+    '9005': 'termina em 9005: não minerada, substituída com taxa maior e confirmada',
+    '9006': 'termina em 9006: não minerada e cancelada; o dinheiro volta',
     '9007': 'termina em 9007: nunca assinada, fica pendente; para a mesa do operador',
     '9008': 'termina em 9008: nenhum nó a conhece; para a mesa',
     '9009': 'termina em 9009: espera 5 minutos e é revertida; para a mesa',

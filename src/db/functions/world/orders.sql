@@ -30,10 +30,59 @@ CREATE OR REPLACE TRIGGER transfers_order_stays BEFORE UPDATE OF id, partner_id,
   amount_net, fee, destination_address, request_id, metadata ON transfers
   FOR EACH ROW EXECUTE FUNCTION order_stays();
 
--- A signed transaction is never replaced by another one, and what the network took for it is told once.
-CREATE OR REPLACE TRIGGER transfers_signed_once BEFORE UPDATE OF tx_hash, signed_transaction ON transfers
-  FOR EACH ROW WHEN (OLD.tx_hash IS NOT NULL AND (OLD.tx_hash, OLD.signed_transaction) IS DISTINCT FROM (NEW.tx_hash, NEW.signed_transaction))
+-- What a transfer spends is reserved once.
+CREATE OR REPLACE TRIGGER transfers_reserved_once BEFORE UPDATE OF wallet_id, nonce ON transfers
+  FOR EACH ROW WHEN (OLD.nonce IS NOT NULL AND (OLD.wallet_id, OLD.nonce) IS DISTINCT FROM (NEW.wallet_id, NEW.nonce))
   EXECUTE FUNCTION order_stays();
+CREATE OR REPLACE FUNCTION nonces_grow() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'a nonce of wallet % is given once', OLD.id;
+END $$;
+CREATE OR REPLACE TRIGGER wallets_nonces_grow BEFORE UPDATE ON wallets
+  FOR EACH ROW WHEN (NEW.next_nonce < OLD.next_nonce OR (OLD.id, OLD.network, OLD.address, OLD.first_nonce, OLD.created_at)
+    IS DISTINCT FROM (NEW.id, NEW.network, NEW.address, NEW.first_nonce, NEW.created_at))
+  EXECUTE FUNCTION nonces_grow();
+
+-- A signed transaction never changes; the block that it is in for good is written once.
+CREATE OR REPLACE FUNCTION transaction_stays() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'transaction % of % never changes', OLD.attempt, OLD.transfer_id;
+END $$;
+CREATE OR REPLACE TRIGGER transactions_stay BEFORE UPDATE OF transfer_id, attempt, network, purpose, tx_hash, signed, terms, created_at ON transactions
+  FOR EACH ROW EXECUTE FUNCTION transaction_stays();
+CREATE OR REPLACE TRIGGER transactions_mined_once BEFORE UPDATE OF block_height, block_hash ON transactions
+  FOR EACH ROW WHEN (OLD.block_hash IS NOT NULL AND (OLD.block_height, OLD.block_hash) IS DISTINCT FROM (NEW.block_height, NEW.block_hash))
+  EXECUTE FUNCTION transaction_stays();
+
+-- The hash of a transfer is that of one of its own payments. Asked after the statement, which may insert the transaction too.
+CREATE OR REPLACE FUNCTION own_transaction() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM transactions x WHERE x.transfer_id = NEW.id AND x.tx_hash = NEW.tx_hash AND x.signed = NEW.signed_transaction
+      AND x.purpose = 'pay') THEN
+    RAISE EXCEPTION '% has no such transaction', NEW.id;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER transfers_own_transaction AFTER UPDATE OF tx_hash, signed_transaction ON transfers
+  FOR EACH ROW WHEN ((OLD.tx_hash, OLD.signed_transaction) IS DISTINCT FROM (NEW.tx_hash, NEW.signed_transaction))
+  EXECUTE FUNCTION own_transaction();
+
+-- A node of the version before signs without a reservation, in the sandbox only: its transfer gets the next nonce, and its
+-- transaction a row. To be removed with the next version.
+CREATE OR REPLACE FUNCTION reserve_for_older() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.wallet_id := NEW.network || ':simulated';
+  INSERT INTO wallets AS w (id, network, address, first_nonce, next_nonce, created_at) VALUES (NEW.wallet_id, NEW.network, 'simulated', 0, 1, NEW.created_at)
+    ON CONFLICT (id) DO UPDATE SET next_nonce = w.next_nonce + 1 RETURNING next_nonce - 1 INTO NEW.nonce;
+  INSERT INTO transactions (transfer_id, attempt, network, purpose, tx_hash, signed, terms, created_at)
+    VALUES (NEW.id, 1, NEW.network, 'pay', NEW.tx_hash, NEW.signed_transaction, '{}', now());
+  RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER transfers_reserve_for_older BEFORE UPDATE OF tx_hash ON transfers
+  FOR EACH ROW WHEN (OLD.tx_hash IS NULL AND NEW.tx_hash IS NOT NULL AND NEW.nonce IS NULL)
+  EXECUTE FUNCTION reserve_for_older();
+
+-- What the network took for a transaction is told once.
 CREATE OR REPLACE TRIGGER transfers_charged_once BEFORE UPDATE OF charged, charged_at ON transfers
   FOR EACH ROW WHEN (OLD.charged IS NOT NULL AND (OLD.charged, OLD.charged_at) IS DISTINCT FROM (NEW.charged, NEW.charged_at))
   EXECUTE FUNCTION order_stays();

@@ -3,9 +3,9 @@ import type { Looks } from '../../../control/operator/looks.ts'
 import { openResolutions, type Proposal } from '../../../control/operator/store.ts'
 import { maskDocument } from '../../../core/document.ts'
 import { refuse } from '../../../core/errors.ts'
+import { networks } from '../../../core/networks.ts'
 import { countOpen, overdue } from '../../../db/due.ts'
 import type { Db } from '../../../db/pool.ts'
-import { patience_ms } from '../../../money/onchain/pace.ts'
 import { type Transfer, transferById } from '../../../money/onchain/store.ts'
 import { stepsOfPayout } from '../../../money/pix/exchanges.ts'
 import { RAIL } from '../../../money/pix/settle.ts'
@@ -116,7 +116,7 @@ async function overdueOrders(world: World): Promise<Order[]> {
   const now = world.clock.now()
   // Transfers get the extra time of their network.
   const late = transfers.filter(
-    ({ network, created_at }) => now - created_at.getTime() > after_ms + patience_ms[network],
+    ({ network, created_at }) => now - created_at.getTime() > after_ms + networks[network].patience_ms,
   )
   return [...payouts, ...late].sort((a, b) => a.created_at.getTime() - b.created_at.getTime())
 }

@@ -5,11 +5,11 @@ import { countOperators } from '../../../control/operator/people.ts'
 import { valuedPositions } from '../../../control/operator/treasury.ts'
 import { Refusal } from '../../../core/errors.ts'
 import type { Asset } from '../../../core/money.ts'
+import { networkNames } from '../../../core/networks.ts'
 import { formatPrice } from '../../../core/price.ts'
 import { countOpen, type OldestOpen, oldestOpen, sumOpen } from '../../../db/due.ts'
 import type { Db } from '../../../db/pool.ts'
 import { daysOfPartners } from '../../../money/daily/store.ts'
-import { networkNames } from '../../../money/onchain/address.ts'
 import { networkCharges } from '../../../money/onchain/store.ts'
 import { RAIL } from '../../../money/pix/settle.ts'
 import { allAccruedFees, newestFeePayouts, oldestUnfolded } from '../../../money/treasury/store.ts'
@@ -111,7 +111,7 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
 
 const SHOWN_DAYS = 14
 const A_DAY_MS = 24 * 3_600_000
-const rails = [RAIL, ...networkNames]
+const rails = [RAIL, ...networkNames] as const
 
 /** Where the money is: stored sums of the latest proof and of the days, and the queues of what is open. */
 async function moneyOf({ reads, clock }: World, partners: readonly Partner[]) {
@@ -176,7 +176,9 @@ async function railsOf(world: World, exceptions: readonly OpenExceptions[]) {
     rails.map(async (rail) => {
       const own = open.filter((one) => one.rail === rail)
       const countOf = (status: string) => own.find((one) => one.status === status)?.count ?? 0
-      const message = await refusalOf(() => (rail === RAIL ? world.pix.ready() : world.chain.feeInputs(rail)))
+      const message = await refusalOf(() =>
+        rail === RAIL ? world.pix.ready() : world.chains[rail].feeInputs(),
+      )
       return {
         rail,
         simulated: world.environment === 'sandbox',

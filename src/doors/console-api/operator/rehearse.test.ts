@@ -147,14 +147,21 @@ test('a late network is silent for five minutes, then reports the outcome', asyn
   } as never
   expect((await pix.send(order)).kind).toBe('unknown')
   expect((await pix.status(order)).kind).toBe('unknown')
-  const chain = simulatedChain({ clock, journal: openJournal(undefined), broadcast_ms: 0, confirm_ms: 0 })
+  const chain = simulatedChain({
+    network: 'polygon',
+    clock,
+    journal: openJournal(undefined),
+    broadcast_ms: 0,
+    confirm_ms: 0,
+  })
   const moved = { id: 'tr_1', network: 'polygon', amount: 1009009n, created_at: new Date(now) } as never
-  const signed = simulatedTransaction(moved)
-  await chain.broadcast(moved, signed)
-  expect((await chain.status(moved, signed)).kind).toBe('waiting')
+  const wallet = await chain.wallet()
+  const attempt = { ...simulatedTransaction(moved), attempt: 1, created_at: new Date(now) }
+  await chain.broadcast(moved, attempt)
+  expect((await chain.look(moved, wallet, [attempt])).kind).toBe('waiting')
   now += 300_000
   expect((await pix.status(order)).kind).toBe('settled')
-  expect((await chain.status(moved, signed)).kind).toBe('failed')
+  expect(await chain.look(moved, wallet, [attempt])).toMatchObject({ kind: 'mined', effect: 'none' })
 })
 
 test('a statement is noted, and proof and overview compare it with the books', async () => {

@@ -1,8 +1,7 @@
 import type { PersonActor } from '../../../core/actor.ts'
 import { refuse } from '../../../core/errors.ts'
 import type { Asset } from '../../../core/money.ts'
-import { networkNames } from '../../../money/onchain/address.ts'
-import { patience_ms } from '../../../money/onchain/pace.ts'
+import { networkNames, networks } from '../../../core/networks.ts'
 import { unansweredTransfers } from '../../../money/onchain/store.ts'
 import { unansweredPayouts } from '../../../money/pix/store.ts'
 import { type ListedKey, valuesInGrace } from '../../../parties/keys/store.ts'
@@ -21,7 +20,9 @@ export async function attentionOf(
 ) {
   const { partner_id } = actor
   const ago = (ms: number) => new Date(world.clock.now() - ms)
-  const patience = networkNames.map((name) => [name, ago(world.stuck_after_ms + patience_ms[name])] as const)
+  const patience = networkNames.map(
+    (name) => [name, ago(world.stuck_after_ms + networks[name].patience_ms)] as const,
+  )
   const [payouts, transfers, webhooks, values, acts] = await Promise.all([
     unansweredPayouts(world.reads, { partner_id, before: ago(world.stuck_after_ms) }),
     unansweredTransfers(world.reads, { partner_id, before: Object.fromEntries(patience) as never }),

@@ -1,0 +1,135 @@
+import { batched } from '../../db/batched.ts'
+import { columnsOf } from '../../db/columns.ts'
+import type { Db } from '../../db/pool.ts'
+import {
+  type Command,
+  type Decision,
+  insertInto,
+  rowSource,
+  targetOf,
+  updateOf,
+  writeTo,
+} from '../../ledger/command.ts'
+import type { Attempt, Block, Reservation } from '../../rails/chain/rail.ts'
+import { holdRows } from '../../records/desk/holds.ts'
+import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
+
+/**
+ * What a transfer spends, and the transactions that were signed for it (contract §9). A nonce is reserved before anything is signed, and a
+ * transaction is stored before it is broadcast; neither ever changes.
+ */
+type Wallet = {
+  readonly id: string
+  readonly next_nonce: bigint
+}
+
+/** Locked last: commands that hold any other locks may reserve a nonce. */
+const walletRows = {
+  ...rowSource<Wallet>(
+    'wallets',
+    'SELECT id, next_nonce FROM wallets WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+  ),
+  last: true,
+} as const
+
+const updateWallets = updateOf(walletRows, 'wallets', { id: 'text', next_nonce: 'bigint' })
+
+const walletIdOf = (network: string, address: string): string => `${network}:${address}`
+
+/** A wallet that the service has paid nothing from starts at the chain's next nonce. */
+export async function addWallet(db: Db, network: string, { wallet, nonce }: Reservation): Promise<void> {
+  await db.query({
+    name: 'add wallet',
+    text: `INSERT INTO wallets (id, network, address, first_nonce, next_nonce, created_at)
+      SELECT $1, $2, $3, $4, $4, clock_timestamp() WHERE NOT EXISTS (SELECT FROM wallets WHERE id = $1) ON CONFLICT DO NOTHING`,
+    values: [walletIdOf(network, wallet), network, wallet, nonce],
+  })
+}
+
+/**
+ * Reserves the wallet's next nonce for a transfer. Returns the transfer with its reservation; without one if it has ended, is
+ * held by a proposal, or `reserved_most` nonces of the wallet are above the chain's.
+ */
+export function reserveNonce(
+  { id, partner_id, network }: Transfer,
+  { wallet, nonce }: Reservation,
+  reserved_most: number,
+): Command<Transfer | undefined> {
+  const wallet_id = walletIdOf(network, wallet)
+  return {
+    partner_id,
+    locks: {
+      rows: [
+        { source: transferRows, id },
+        { source: walletRows, id: wallet_id },
+      ],
+      reads: [{ source: holdRows, id }],
+    },
+    decide(held): Decision<Transfer | undefined> {
+      const before = held.row(transferRows, id)
+      const from = held.row(walletRows, wallet_id)
+      if (!before || !from || isFinalTransfer(before) || before.nonce !== null) return { result: before }
+      const is_full = from.next_nonce - nonce >= reserved_most
+      if (is_full || held.row(holdRows, id) !== undefined) return { result: before }
+      const after = { ...before, wallet_id, nonce: from.next_nonce }
+      return {
+        writes: [
+          writeTo(updateTransfers, after),
+          writeTo(updateWallets, { id: wallet_id, next_nonce: from.next_nonce + 1n }),
+        ],
+        result: after,
+      }
+    },
+  }
+}
+
+export const reservationOf = ({ wallet_id, nonce }: Transfer): Reservation => ({
+  wallet: wallet_id!.slice(wallet_id!.indexOf(':') + 1),
+  nonce: nonce!,
+})
+
+/** How many transactions were signed for a transfer. */
+export const madeRows = rowSource<{ readonly id: string; readonly made: number }>(
+  'transactions made',
+  `SELECT transfer_id AS id, count(*)::integer AS made FROM transactions WHERE transfer_id = ANY($1::text[]) GROUP BY transfer_id`,
+)
+
+export const insertTransactions = insertInto('transactions', {
+  transfer_id: 'text',
+  attempt: 'integer',
+  network: 'text',
+  purpose: 'text',
+  tx_hash: 'text',
+  signed: 'text',
+  terms: 'json',
+  created_at: 'timestamptz',
+})
+
+/** The block in which a transaction is for good. */
+export const updateMined = targetOf(
+  'update transactions: mined',
+  { transfer_id: 'text', attempt: 'integer', block_height: 'bigint', block_hash: 'text' },
+  (rows) => `UPDATE transactions AS old SET block_height = new.block_height, block_hash = new.block_hash
+    FROM ${rows} WHERE old.transfer_id = new.transfer_id AND old.attempt = new.attempt RETURNING 1`,
+  { counted: true },
+)
+
+/** A transaction of a transfer and its final block. */
+export type Mined = Block & { readonly attempt: Attempt }
+
+type StoredAttempt = Attempt & { readonly transfer_id: string }
+
+const readAttempts = batched<string, readonly Attempt[]>(async (db, ids) => {
+  const { rows } = await db.query<StoredAttempt>({
+    name: 'transactions of transfers',
+    text: `SELECT ${columnsOf('transactions')} FROM transactions WHERE transfer_id = ANY($1::text[]) ORDER BY transfer_id, attempt`,
+    values: [ids],
+  })
+  const found = new Map<string, Attempt[]>(ids.map((id) => [id, []]))
+  for (const row of rows) found.get(row.transfer_id)?.push(row)
+  return ids.map((id) => found.get(id))
+})
+
+/** The transactions of a transfer, oldest first. */
+export const attemptsOf = async (db: Db, transfer_id: string): Promise<readonly Attempt[]> =>
+  (await readAttempts(db, transfer_id)) ?? []
