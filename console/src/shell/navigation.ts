@@ -1,5 +1,5 @@
 import type { Texts } from '../text/en/en.ts'
-import type { IconName } from '../ui/icons.tsx'
+import type { IconName } from '../ui/icon-shapes.ts'
 
 type Word = {
   [K in keyof Texts['shell']]: Texts['shell'][K] extends string ? K : never

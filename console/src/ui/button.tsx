@@ -1,5 +1,6 @@
 import { type ButtonHTMLAttributes, createContext, type ReactNode, use, useEffect, useId } from 'react'
-import { Icon, type IconName } from './icons.tsx'
+import type { IconName } from './icon-shapes.ts'
+import { Icon } from './icons.tsx'
 
 type Kind = 'plain' | 'primary' | 'danger'
 

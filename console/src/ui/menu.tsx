@@ -1,6 +1,7 @@
 import { type ReactNode, useId, useRef } from 'react'
 import { useText } from '../text/text.tsx'
-import { Icon, type IconName } from './icons.tsx'
+import type { IconName } from './icon-shapes.ts'
+import { Icon } from './icons.tsx'
 
 export type MenuItem =
   | {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { networkNames } from '../../core/networks.ts'
 import { simulatedChain } from '../../rails/chain/simulated.ts'
 import type { Journal } from '../../rails/journal.ts'
-import { networkNames } from '../onchain/address.ts'
 import { pollAgainAfter } from '../onchain/pace.ts'
 import { askAgainAfter } from './pace.ts'
 
@@ -45,13 +45,13 @@ test('a payout or transfer that never ends is asked about every ten minutes in t
 test('the sandbox signer that never signs puts an old transfer off for ten minutes', async () => {
   const clock = { now: () => Date.UTC(2026, 10, 17), adjust() {} }
   const journal: Journal = { add() {}, has: () => false }
-  const chain = simulatedChain({ clock, journal, broadcast_ms: 1000, confirm_ms: 3000 })
+  const chain = simulatedChain({ network: 'polygon', clock, journal, broadcast_ms: 1000, confirm_ms: 3000 })
   const delayAt = async (age: number) => {
     const created_at = new Date(clock.now() - age)
     const destination_address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
     const order = { id: 'tr_x', asset: 'USDT', network: 'polygon', amount: 19_007n } as const
-    const prepared = await chain.prepare({ ...order, destination_address, created_at })
-    return prepared.kind === 'later' ? prepared.at.getTime() - clock.now() : undefined
+    const screened = await chain.screen({ ...order, destination_address, created_at })
+    return screened.kind === 'later' ? screened.at.getTime() - clock.now() : undefined
   }
   expect([await delayAt(60_000), await delayAt(HOUR_MS), await delayAt(1000 * HOUR_MS)]).toEqual([
     5000, 60_000, 600_000,

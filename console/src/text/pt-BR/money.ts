@@ -17,6 +17,7 @@ const failures: Readonly<Record<FailureCode, string>> = {
   provider_error: 'O provedor de pagamento recusou o pagamento.',
   resolved_by_operator: 'O operador constatou que o envio não foi feito.',
   refused_before_broadcast: 'O nó da rede recusou a transação; nada foi enviado.',
+  canceled: 'O operador cancelou a transação antes de ser minerada; o destinatário não recebeu nada.',
   reverted: 'A transação foi minerada sem efeito; o destinatário não recebeu nada.',
   treasury_limit:
     'O operador não pode assumir esta posição agora. Nada foi movimentado; peça uma cotação menor.',
