@@ -314,6 +314,7 @@ function People({ seen: { people }, onDo }: PeopleProps) {
           key: 'more',
           head: '',
           right: true,
+          fold: 'named',
           cell: (person) => onDo !== undefined && <OperatorMenu person={person} onDo={onDo} />,
         },
       ]}

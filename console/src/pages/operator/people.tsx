@@ -112,6 +112,7 @@ function Operators({ list, self, onDo }: ListProps) {
           key: 'more',
           head: '',
           right: true,
+          fold: 'named',
           cell: (person) => onDo !== undefined && <OperatorMenu person={person} onDo={onDo} role />,
         },
       ]}
