@@ -78,6 +78,22 @@ test.each(visits)('$name, $theme, $place', async ({ name, who, path, theme, plac
   )
 })
 
+test('the buttons of a row are there on a phone', async () => {
+  await stage.leaveUnanswered()
+  const { partner_id, people } = stage
+  await browse(
+    { url: service.url, ...visitorOf(stage, 'operator'), width: widths.phone, again: true },
+    async ({ visit, page }) => {
+      await visit('/operator/sandbox/desk?tab=exceptions')
+      await page.getByRole('button', { name: 'Close…' }).first().waitFor()
+      await visit('/operator/sandbox/people')
+      await page.getByRole('button', { name: stage.operators.resolver.user.name }).waitFor()
+      await visit(`/operator/sandbox/partners/${partner_id}`)
+      await page.getByRole('button', { name: people.owner.user.name }).waitFor()
+    },
+  )
+})
+
 test('the longest name and the largest amount run over nothing', async () => {
   const payout = await stage.payTheMost()
   const { customer_id } = (await stage.api.get(`/v1/pix/payouts/${payout}`)).json

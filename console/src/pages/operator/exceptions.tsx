@@ -17,7 +17,7 @@ type Exception = Reply<'console.operator.exceptions.list'>['data'][number]
 
 /** Exceptions: possible problems with money that an operator has to review. */
 export function Exceptions({ onClosed }: { readonly onClosed: (acted: Acted, words: string) => void }) {
-  const { operator, ui } = useText()
+  const { operator } = useText()
   const { desk } = operator
   const environment = useEnvironment()
   const { may } = useSession()
@@ -42,6 +42,7 @@ export function Exceptions({ onClosed }: { readonly onClosed: (acted: Acted, wor
             key: 'kind',
             head: desk.kind,
             fold: 'm1',
+            className: 'whole',
             cell: ({ kind, details }) => (
               <>
                 <span className="med">{desk.kinds[kind] ?? kind}</span>
@@ -53,20 +54,20 @@ export function Exceptions({ onClosed }: { readonly onClosed: (acted: Acted, wor
           {
             key: 'object',
             head: desk.object,
-            fold: 'a1',
+            fold: 'named',
             cell: ({ object_id }) => <OperatorId id={object_id} />,
           },
           {
             key: 'state',
             head: desk.state,
-            fold: 'a2',
+            fold: 'a1',
             cell: ({ closed_at, closed_by, closed_reason }) =>
               closed_at === null ? (
-                <Status state="attention">{desk.open}</Status>
+                <Status state="attention">{desk.exception_open}</Status>
               ) : (
                 <Status state="done">
                   <span title={closed_reason ?? ''}>
-                    {ui.state.closed} · {closed_by}
+                    {desk.exception_closed} · {closed_by}
                   </span>
                 </Status>
               ),

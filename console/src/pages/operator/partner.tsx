@@ -308,6 +308,7 @@ function People({ seen: { people }, onDo }: PeopleProps) {
           key: 'factor',
           head: words.factor,
           fold: 'a2',
+          labelled: true,
           cell: ({ second_factor }) => (second_factor ? ui.yes : ui.no),
         },
         {

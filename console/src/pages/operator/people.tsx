@@ -102,6 +102,7 @@ function Operators({ list, self, onDo }: ListProps) {
           key: 'factor',
           head: people.factor,
           fold: 'a2',
+          labelled: true,
           cell: ({ second_factor }) => (
             <Status state={second_factor ? 'done' : 'attention'}>
               {second_factor ? people.has : people.has_not}

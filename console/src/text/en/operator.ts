@@ -357,6 +357,8 @@ export const operator = {
     kind: 'Type',
     object: 'Object',
     opened: 'Since',
+    exception_open: 'Open',
+    exception_closed: 'Closed',
     close: 'Close…',
     close_title: 'Close this exception?',
     close_label: 'What you found and did',

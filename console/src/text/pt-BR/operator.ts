@@ -331,6 +331,8 @@ export const operator: typeof En = {
     kind: 'Tipo',
     object: 'Objeto',
     opened: 'Desde',
+    exception_open: 'Aberta',
+    exception_closed: 'Encerrada',
     close: 'Encerrar…',
     close_title: 'Encerrar esta exceção?',
     close_label: 'O que você encontrou e fez',
