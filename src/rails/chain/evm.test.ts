@@ -1,0 +1,436 @@
+import { createHash } from 'node:crypto'
+import { parseTransaction, recoverTransactionAddress } from 'viem'
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { hex } from '../../../test/chains/anvil.ts'
+import { chainTest as test } from '../../../test/chains/chain-test.ts'
+import { type EvmStage, openEvmStage } from '../../../test/chains/evm-stage.ts'
+import { ofAnotherChain, type RpcRequest } from '../../../test/chains/rpc-proxy.ts'
+import { tokenArtefact, tokenSource } from '../../../test/chains/token.ts'
+import { networks } from '../../core/networks.ts'
+import { localSigner } from '../signer/local.ts'
+import { SignatureRefused, type Signer } from '../signer/signer.ts'
+import type { ChainCheckFailed } from './evm/condition.ts'
+import { signTransaction } from './evm/transaction.ts'
+
+const GWEI = 10n ** 9n
+let stage: EvmStage
+
+beforeAll(async () => {
+  stage = await openEvmStage('polygon')
+})
+afterEach(() => stage.clear())
+afterAll(() => stage?.stop())
+
+/** As if the market had moved: the next transactions must offer more. */
+const raiseBaseFee = async (gwei: bigint) => {
+  await stage.node.call('anvil_setNextBlockBaseFeePerGas', hex(gwei * GWEI))
+  await stage.node.mine()
+}
+
+describe('a transfer is paid', () => {
+  for (const network of ['ethereum', 'polygon', 'arbitrum', 'optimism'] as const)
+    test(`on ${network}: screened, signed, broadcast, mined, and final at its depth`, async () => {
+      const own = network === 'polygon' ? stage : await openEvmStage(network)
+      try {
+        const { chain, token, wallet, order: newOrder, sign, look } = await own.open()
+        const order = newOrder()
+        await chain.check()
+        expect(await chain.wallet()).toEqual({ wallet, nonce: 0n })
+        expect(await chain.screen(order)).toEqual({ kind: 'payable' })
+        const attempt = await sign(order)
+        expect(await look(order, [attempt])).toEqual({ kind: 'absent' })
+        expect(await chain.broadcast(order, attempt)).toEqual({ kind: 'accepted' })
+        expect(await look(order, [attempt])).toEqual({ kind: 'waiting' })
+        await own.node.mine()
+        expect(await look(order, [attempt])).toEqual({ kind: 'waiting' })
+        await own.node.mine(networks[network].confirmations - 2)
+        expect(await look(order, [attempt])).toEqual({ kind: 'waiting' })
+        await own.node.mine()
+        const receipt = await own.node.call<any>('eth_getTransactionReceipt', attempt.tx_hash)
+        expect(await look(order, [attempt])).toEqual({
+          ...{ kind: 'mined', effect: 'paid', tx_hash: attempt.tx_hash },
+          block_height: BigInt(receipt.blockNumber),
+          block_hash: receipt.blockHash,
+        })
+        expect(await token.balanceOf(order.destination_address)).toBe(order.amount)
+        expect(await chain.wallet()).toEqual({ wallet, nonce: 1n })
+      } finally {
+        if (own !== stage) await own.stop()
+      }
+    })
+})
+
+describe('a signed transaction', () => {
+  test('is read by viem as what was asked, from the wallet', async () => {
+    const { token, wallet, order: newOrder, sign } = await stage.open()
+    const order = newOrder()
+    const { signed, terms } = await sign(order, [], 'pay', 41n)
+    const serialized = signed as `0x02${string}`
+    expect(parseTransaction(serialized)).toMatchObject({
+      ...{ type: 'eip1559', chainId: 137, nonce: 41, to: token.contract },
+      data: `0xa9059cbb${order.destination_address.slice(2).padStart(64, '0')}${order.amount.toString(16).padStart(64, '0')}`,
+      gas: BigInt(terms.gas_limit!),
+      maxFeePerGas: BigInt(terms.max_fee_per_gas!),
+      maxPriorityFeePerGas: BigInt(terms.max_priority_fee_per_gas!),
+    })
+    const sender = await recoverTransactionAddress({ serializedTransaction: serialized })
+    expect(sender.toLowerCase()).toBe(wallet.toLowerCase())
+  })
+
+  test('offers twice the base fee and the priority that the node suggests', async () => {
+    const { order, sign } = await stage.open()
+    await raiseBaseFee(50n)
+    const block = await stage.node.call<any>('eth_getBlockByNumber', 'latest', false)
+    const priority = BigInt(await stage.node.call<string>('eth_maxPriorityFeePerGas'))
+    const { terms } = await sign(order())
+    expect(terms.max_fee_per_gas).toBe((2n * BigInt(block.baseFeePerGas) + priority).toString())
+    expect(terms.max_priority_fee_per_gas).toBe(priority.toString())
+  })
+
+  test('takes 100,000 gas if the node cannot estimate, and waits if the estimate reverts', async () => {
+    const { chain, token, wallet, order: newOrder, sign } = await stage.open()
+    const order = newOrder()
+    for (const endpoint of stage.endpoints)
+      endpoint.become({
+        answer: ({ method }) =>
+          method === 'eth_estimateGas' ? { error: { code: -32601, message: 'not offered' } } : undefined,
+      })
+    expect((await sign(order)).terms.gas_limit).toBe('100000')
+    for (const endpoint of stage.endpoints) endpoint.become({})
+    await token.setPaused(true)
+    expect(await chain.attempt(order, { wallet, nonce: 0n }, [], 'pay')).toMatchObject({ kind: 'later' })
+  })
+
+  test('is none while it could cost more than the cap', async () => {
+    const clock = { now: () => Date.UTC(2030, 0) }
+    const { chain, wallet, order } = await stage.open({ cost_most_wei: 1000n, clock })
+    expect(await chain.attempt(order(), { wallet, nonce: 0n }, [], 'pay')).toEqual({
+      kind: 'later',
+      at: new Date(clock.now() + networks.polygon.poll_most_ms),
+    })
+  })
+
+  test('is none while no endpoint answers', async () => {
+    const { chain, wallet, order } = await stage.open()
+    for (const endpoint of stage.endpoints) endpoint.become({ cut: true })
+    expect(await chain.attempt(order(), { wallet, nonce: 0n }, [], 'pay')).toMatchObject({ kind: 'later' })
+    expect(await chain.screen(order())).toMatchObject({ kind: 'later' })
+  })
+
+  test('is none while the signer has reached its limit, and an error if the signer refuses for another reason', async () => {
+    const { chain, wallet, order, sign } = await stage.open({ signatures_per_hour: 1 })
+    await sign(order())
+    expect(await chain.attempt(order(), { wallet, nonce: 1n }, [], 'pay')).toMatchObject({ kind: 'later' })
+    const unsealed = await stage.open({ sealFor: () => 'no seal' })
+    const attempt = unsealed.chain.attempt(order(), { wallet: unsealed.wallet, nonce: 0n }, [], 'pay')
+    await expect(attempt).rejects.toBeInstanceOf(SignatureRefused)
+  })
+
+  test('is not accepted from a signer that signs something else, or with another key', async () => {
+    const honest = await stage.open()
+    const order = honest.order()
+    const other = await honest.sign(honest.order())
+    const stranger = createHash('sha256').update('a stranger').digest()
+    const answers: readonly ((unsigned: string) => string)[] = [
+      () => other.signed,
+      (unsigned) => signTransaction(unsigned, new Uint8Array(stranger)),
+      (unsigned) => unsigned,
+      () => `${other.signed}00`,
+      () => other.signed.toUpperCase(),
+      () => '0x02',
+    ]
+    for (const answer of answers) {
+      const signer: Signer = {
+        addresses: async () => ({ polygon: honest.wallet }),
+        sign: async ({ unsigned }) => ({ signed: answer(unsigned) }),
+      }
+      const { chain } = await stage.open({ signer, contract: honest.token.contract })
+      const attempt = chain.attempt(order, { wallet: honest.wallet, nonce: 0n }, [], 'pay')
+      await expect(attempt).rejects.toThrow('is not the transaction that it was asked to sign')
+    }
+  })
+
+  test('is refused for a reservation of another wallet', async () => {
+    const { chain, order } = await stage.open()
+    const wallet = `0x${'12'.repeat(20)}`
+    await expect(chain.attempt(order(), { wallet, nonce: 0n }, [], 'pay')).rejects.toThrow('another wallet')
+  })
+})
+
+describe('a stuck transaction', () => {
+  test('is replaced when today’s fees are higher, by at least an eighth on both fields; the replacement is mined', async () => {
+    const { chain, wallet, order: newOrder, sign, look } = await stage.open()
+    const order = newOrder()
+    const first = await sign(order)
+    expect(await chain.broadcast(order, first)).toEqual({ kind: 'accepted' })
+    // anvil drops transactions below the base fee, so only what the endpoints tell of the fee is raised.
+    for (const endpoint of stage.endpoints)
+      endpoint.become({
+        rewrite: ({ method }, reply) =>
+          method === 'eth_getBlockByNumber' && reply.result
+            ? { ...reply, result: { ...reply.result, baseFeePerGas: hex(900n * GWEI) } }
+            : reply,
+      })
+    expect(await look(order, [first])).toEqual({ kind: 'waiting' })
+    const second = await sign(order, [first])
+    for (const field of ['max_fee_per_gas', 'max_priority_fee_per_gas'])
+      expect(BigInt(second.terms[field]!) * 8n).toBeGreaterThanOrEqual(BigInt(first.terms[field]!) * 9n)
+    expect(parseTransaction(second.signed as `0x02${string}`).nonce).toBe(
+      parseTransaction(first.signed as `0x02${string}`).nonce,
+    )
+    expect(await chain.broadcast(order, second)).toEqual({ kind: 'accepted' })
+    await stage.node.mine(32)
+    expect(await look(order, [first, second])).toMatchObject({
+      ...{ kind: 'mined', effect: 'paid', tx_hash: second.tx_hash },
+    })
+    for (const endpoint of stage.endpoints) endpoint.become({})
+    const third = await chain.attempt(order, { wallet, nonce: 0n }, [first, second], 'pay')
+    expect(third, 'fees have fallen since').toMatchObject({ kind: 'later' })
+  })
+
+  test('that the pools dropped because of its fee is replaced too', async () => {
+    const { chain, order: newOrder, sign, look } = await stage.open()
+    const order = newOrder()
+    const first = await sign(order)
+    await chain.broadcast(order, first)
+    await raiseBaseFee(900n)
+    expect(await look(order, [first])).toEqual({ kind: 'absent' })
+    const second = await sign(order, [first])
+    expect(await chain.broadcast(order, first), 'below the base fee').toEqual({ kind: 'unknown' })
+    expect(await chain.broadcast(order, second)).toEqual({ kind: 'accepted' })
+    await stage.node.mine(32)
+    expect(await look(order, [first, second])).toMatchObject({ effect: 'paid', tx_hash: second.tx_hash })
+  })
+
+  test('may be mined although it was replaced', async () => {
+    const { chain, token, order: newOrder, sign, look } = await stage.open()
+    const order = newOrder()
+    const first = await sign(order)
+    await raiseBaseFee(30n)
+    const second = await sign(order, [first])
+    await raiseBaseFee(1n)
+    await chain.broadcast(order, first)
+    await stage.node.mine(32)
+    expect(await look(order, [first, second])).toMatchObject({ effect: 'paid', tx_hash: first.tx_hash })
+    expect(await token.balanceOf(order.destination_address)).toBe(order.amount)
+  })
+
+  test('is not replaced while it offers as much as today’s fees', async () => {
+    const { chain, wallet, order: newOrder, sign } = await stage.open()
+    const order = newOrder()
+    const made = [await sign(order)]
+    expect(await chain.attempt(order, { wallet, nonce: 0n }, made, 'pay')).toMatchObject({ kind: 'later' })
+  })
+})
+
+describe('a cancel', () => {
+  test('takes the place of the payment', async () => {
+    const { chain, token, order: newOrder, sign, look } = await stage.open()
+    const order = newOrder()
+    const payment = await sign(order)
+    await chain.broadcast(order, payment)
+    const cancel = await sign(order, [payment], 'cancel')
+    expect(cancel.terms.gas_limit).toBe('25200')
+    expect(await chain.broadcast(order, cancel)).toEqual({ kind: 'accepted' })
+    await stage.node.mine(32)
+    expect(await look(order, [payment, cancel])).toMatchObject({
+      ...{ kind: 'mined', effect: 'none', tx_hash: cancel.tx_hash },
+    })
+    expect(await token.balanceOf(order.destination_address)).toBe(0n)
+  })
+
+  test('comes too late if the payment is mined first', async () => {
+    const { chain, token, order: newOrder, sign, look } = await stage.open()
+    const order = newOrder()
+    const payment = await sign(order)
+    const cancel = await sign(order, [payment], 'cancel')
+    await chain.broadcast(order, payment)
+    await stage.node.mine()
+    expect(await chain.broadcast(order, cancel)).toEqual({ kind: 'unknown' })
+    await stage.node.mine(32)
+    expect(await look(order, [payment, cancel])).toMatchObject({ effect: 'paid', tx_hash: payment.tx_hash })
+    expect(await token.balanceOf(order.destination_address)).toBe(order.amount)
+  })
+
+  test('is the first transaction where nothing was signed yet', async () => {
+    const { chain, order: newOrder, sign, look } = await stage.open()
+    const order = newOrder()
+    const cancel = await sign(order, [], 'cancel')
+    await chain.broadcast(order, cancel)
+    await stage.node.mine(32)
+    expect(await look(order, [cancel])).toMatchObject({ effect: 'none', tx_hash: cancel.tx_hash })
+  })
+})
+
+describe('a broadcast', () => {
+  const isSend = ({ method }: RpcRequest) => method === 'eth_sendRawTransaction'
+
+  test('goes to every endpoint, and is accepted if one of them knows the transaction then', async () => {
+    const { chain, order: newOrder, sign } = await stage.open()
+    const order = newOrder()
+    const attempt = await sign(order)
+    for (const endpoint of stage.endpoints) endpoint.taken()
+    expect(await chain.broadcast(order, attempt)).toEqual({ kind: 'accepted' })
+    for (const endpoint of stage.endpoints) expect(endpoint.taken().calls.filter(isSend)).toHaveLength(1)
+    stage.endpoints[0].become({ cut: true })
+    expect(await chain.broadcast(order, attempt), 'sent again: "already imported"').toEqual({
+      kind: 'accepted',
+    })
+    await stage.node.mine()
+    expect(await chain.broadcast(order, attempt), 'mined: "nonce too low"').toEqual({ kind: 'accepted' })
+  })
+
+  test('is unknown if no endpoint answers, or the answers are lost; a look finds the transaction', async () => {
+    const { chain, order: newOrder, sign, look } = await stage.open()
+    const order = newOrder()
+    const attempt = await sign(order)
+    for (const endpoint of stage.endpoints) endpoint.become({ cut: true })
+    expect(await chain.broadcast(order, attempt)).toEqual({ kind: 'unknown' })
+    for (const endpoint of stage.endpoints) endpoint.become({})
+    expect(await look(order, [attempt])).toEqual({ kind: 'absent' })
+    for (const endpoint of stage.endpoints) endpoint.become({ lose_answers: true })
+    expect(await chain.broadcast(order, attempt)).toEqual({ kind: 'unknown' })
+    for (const endpoint of stage.endpoints) endpoint.become({})
+    expect(await look(order, [attempt])).toEqual({ kind: 'waiting' })
+  })
+
+  test('is unknown if an endpoint takes the bytes and does not know them', async () => {
+    const { chain, order: newOrder, sign } = await stage.open()
+    const order = newOrder()
+    const attempt = await sign(order)
+    for (const endpoint of stage.endpoints)
+      endpoint.become({ answer: (request) => (isSend(request) ? { result: attempt.tx_hash } : undefined) })
+    expect(await chain.broadcast(order, attempt)).toEqual({ kind: 'unknown' })
+  })
+
+  test('sends nothing once its caller has given up', async () => {
+    const { chain, order: newOrder, sign } = await stage.open()
+    const order = newOrder()
+    const attempt = await sign(order)
+    for (const endpoint of stage.endpoints) endpoint.taken()
+    await expect(chain.broadcast(order, attempt, AbortSignal.abort(new Error('over')))).rejects.toThrow(
+      'over',
+    )
+    for (const endpoint of stage.endpoints) expect(endpoint.taken().calls.filter(isSend)).toEqual([])
+  })
+})
+
+describe('the wallet', () => {
+  test('counts transactions in the pool, and is unavailable while the endpoints disagree', async () => {
+    const { chain, wallet, order: newOrder, sign } = await stage.open()
+    const order = newOrder()
+    await chain.broadcast(order, await sign(order))
+    expect(await chain.wallet()).toEqual({ wallet, nonce: 1n })
+    stage.endpoints[1].become({
+      rewrite: ({ method }, reply) =>
+        method === 'eth_getTransactionCount' ? { ...reply, result: '0x5' } : reply,
+    })
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    stage.endpoints[1].become({ cut: true })
+    expect(await chain.wallet(), 'one endpoint is down').toEqual({ wallet, nonce: 1n })
+    stage.endpoints[0].become({ cut: true })
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+  })
+
+  test('holds tokens and gas coin at one block', async () => {
+    const { chain, wallet } = await stage.open({ tokens: 123_456_789n, gas_coin: 777n })
+    const block = await stage.node.call<any>('eth_getBlockByNumber', 'latest', false)
+    expect(await chain.holdings()).toEqual({
+      ...{ wallet, asset: 123_456_789n, native: 777n },
+      block_height: BigInt(block.number),
+      block_hash: block.hash,
+    })
+    for (const endpoint of stage.endpoints) endpoint.become({ cut: true })
+    await expect(chain.holdings()).rejects.toMatchObject({ code: 'rail_unavailable' })
+  })
+})
+
+describe('the check says what is wrong', () => {
+  const problemOf = async (changes: Parameters<EvmStage['open']>[0] = {}) => {
+    const { chain } = await stage.open(changes)
+    const error = await chain.check().catch((error: unknown) => error as ChainCheckFailed)
+    if (!error) return 'nothing'
+    expect(error.message).toMatch(/^polygon: /)
+    expect(error.message).not.toContain('secret-path')
+    expect(error.message).not.toContain('127.0.0.1')
+    return error.part
+  }
+  const second = () => stage.endpoints[1]
+
+  test('nothing, also while one of two endpoints is down', async () => {
+    expect(await problemOf()).toBe('nothing')
+    second().become({ cut: true })
+    expect(await problemOf()).toBe('nothing')
+  })
+
+  test('an endpoint of another chain, also beside a right one', async () => {
+    second().become(ofAnotherChain(1))
+    expect(await problemOf()).toBe('chain')
+  })
+
+  test('no endpoint', async () => {
+    for (const endpoint of stage.endpoints) endpoint.become({ cut: true })
+    expect(await problemOf()).toBe('endpoint')
+  })
+
+  test('a node that is synchronizing', async () => {
+    second().become({
+      answer: ({ method }) => (method === 'eth_syncing' ? { result: { currentBlock: '0x1' } } : undefined),
+    })
+    expect(await problemOf()).toBe('sync')
+  })
+
+  test('no contract', async () => {
+    expect(await problemOf({ contract: `0x${'ab'.repeat(20)}` })).toBe('contract')
+  })
+
+  test('a token with other decimals', async () => {
+    second().become({
+      rewrite: ({ method, params }, reply) =>
+        method === 'eth_call' && params[0].data === '0x313ce567'
+          ? { ...reply, result: `0x${'12'.padStart(64, '0')}` }
+          : reply,
+    })
+    expect(await problemOf()).toBe('decimals')
+  })
+
+  test('a signer without a key for the network', async () => {
+    const signer = localSigner({ key: '1'.repeat(64), seal_keys: [], networks: {} })
+    expect(await problemOf({ signer })).toBe('wallet')
+  })
+
+  test('another wallet than the signer’s', async () => {
+    expect(await problemOf({ wallet: `0x${'ab'.repeat(20)}` })).toBe('wallet')
+  })
+})
+
+describe('inputs of the fee', () => {
+  test('are the base fee and the priority of now; the flat fee of polygon needs no price', async () => {
+    const { chain } = await stage.open()
+    await raiseBaseFee(70n)
+    const block = await stage.node.call<any>('eth_getBlockByNumber', 'latest', false)
+    const priority = BigInt(await stage.node.call<string>('eth_maxPriorityFeePerGas'))
+    const gas_price_wei = BigInt(block.baseFeePerGas) + priority
+    expect(await chain.feeInputs()).toEqual({ gas_price_wei, eth_price: 0n, sat_per_vbyte: 0n })
+    for (const endpoint of stage.endpoints) endpoint.become({ cut: true })
+    await expect(chain.feeInputs()).rejects.toMatchObject({ code: 'rail_unavailable' })
+  })
+
+  test('of ethereum need the price of ether', async () => {
+    const own = await openEvmStage('ethereum')
+    try {
+      const { chain } = await own.open({ ethPrice: async () => 3_000_000_000n })
+      expect(await chain.feeInputs()).toMatchObject({ eth_price: 3_000_000_000n })
+      const unknown = { code: 'rail_unavailable' }
+      await expect((await own.open()).chain.feeInputs()).rejects.toMatchObject(unknown)
+      const late = await own.open({ ethPrice: async () => undefined })
+      await expect(late.chain.feeInputs()).rejects.toMatchObject(unknown)
+    } finally {
+      await own.stop()
+    }
+  })
+})
+
+test('the artefact of the test token was compiled from its source', () => {
+  expect(tokenArtefact.source_sha256).toBe(createHash('sha256').update(tokenSource()).digest('hex'))
+})

@@ -1,0 +1,209 @@
+import type { Logger } from 'pino'
+import { refuse } from '../../core/errors.ts'
+import { networks } from '../../core/networks.ts'
+import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
+import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './evm/calls.ts'
+import {
+  ChainCheckFailed,
+  checkChain,
+  type Holdings,
+  readHoldings,
+  readNextNonce,
+  walletOf,
+} from './evm/condition.ts'
+import { look } from './evm/evidence.ts'
+import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
+import { screenOrder } from './evm/screening.ts'
+import { draftTransaction, type FeeBounds, signDraft } from './evm/signing.ts'
+import { factsOfSigned } from './evm/transaction.ts'
+import type { ChainOrder, ChainRail } from './rail.ts'
+import { EndpointsUnavailable, type Rpc } from './rpc.ts'
+import { EndpointFailure } from './rpc-endpoint.ts'
+
+export type EvmChainOptions = {
+  readonly network: EvmNetwork
+  readonly rpc: Rpc
+  readonly signer: Signer
+  /** The seal that was stored when the transfer was accepted (`signer/seal.ts`). */
+  readonly sealFor: (order: ChainOrder) => string | Promise<string>
+  /** The most that one transaction may cost: maximum fee × gas limit, in wei. */
+  readonly cost_most_wei: bigint
+  /** The most that is offered to the miner, per unit of gas. */
+  readonly priority_most_wei?: bigint
+  /** Smallest units of USDT for one ether. Undefined while unknown. Only ethereum asks for it: the other networks have a flat fee. */
+  readonly ethPrice?: () => Promise<bigint | undefined>
+  /** The token's contract and the depth of a confirmation, where they are not those of `networks`. */
+  readonly contract?: string
+  readonly confirmations?: number
+  /** The address that the signer must have. */
+  readonly wallet?: string
+  readonly reserved_most?: number
+  readonly replace_after_ms?: number
+  /** How long the inputs of the fee are reused. */
+  readonly fees_fresh_ms?: number
+  readonly clock?: { now(): number }
+  readonly log?: Pick<Logger, 'info' | 'warn'>
+}
+
+export type EvmChain = ChainRail<'production'> & {
+  /** Throws `ChainCheckFailed`, which says what is wrong with the set-up. */
+  check(): Promise<void>
+  holdings(): Promise<Holdings>
+}
+
+const PRIORITY_MOST_WEI = 200n * 10n ** 9n
+const RESERVED_MOST = 16
+const REPLACE_AFTER_MS = { ethereum: 120_000, polygon: 60_000, arbitrum: 60_000, optimism: 60_000 }
+const FEES_FRESH_MS = 3000
+const RETRY_AFTER_SECONDS = 5
+
+/** The reasons of a signer to refuse that pass with time. All others mean that something is wrong with the request. */
+const passingRules: readonly SignerRule[] = ['fee_cap', 'count_per_hour', 'amount_per_hour', 'gas_per_hour']
+
+/** USDT on one EVM network. */
+export function evmChain(options: EvmChainOptions): EvmChain {
+  const { network, rpc, signer, sealFor, log, clock = { now: Date.now } } = options
+  const facts = networks[network]
+  const place: EvmPlace = {
+    network,
+    chain_id: facts.chain_id,
+    confirmations: BigInt(options.confirmations ?? facts.confirmations),
+    contract: options.contract ?? facts.usdt_contracts[0],
+  }
+  const feeInputs = remembered(options.fees_fresh_ms ?? FEES_FRESH_MS, () => readFeeInputs(options))
+  let wallet: string | undefined
+
+  async function sceneOf(): Promise<EvmScene & FeeBounds> {
+    wallet ??= await walletOf(signer, network, options.wallet)
+    return {
+      ...place,
+      wallet,
+      priority_most: options.priority_most_wei ?? PRIORITY_MOST_WEI,
+      cost_most: options.cost_most_wei,
+    }
+  }
+
+  const later = (order: ChainOrder, why: string) => {
+    log?.info({ network, transfer_id: order.id, why }, `chain: ${network} transfer ${order.id} waits: ${why}`)
+    return { kind: 'later', at: new Date(clock.now() + facts.poll_most_ms) } as const
+  }
+
+  return {
+    environment: 'production',
+    network,
+    reserved_most: options.reserved_most ?? RESERVED_MOST,
+    replace_after_ms: options.replace_after_ms ?? REPLACE_AFTER_MS[network],
+
+    feeInputs: () => orUnavailable(feeInputs),
+
+    wallet: () =>
+      orUnavailable(async () => {
+        const { wallet } = await sceneOf()
+        const nonce = await readNextNonce(rpc, wallet)
+        return nonce === undefined ? unavailable() : { wallet, nonce }
+      }),
+
+    async screen(order, signal) {
+      const screened = await orNone(async () => screenOrder(rpc, await sceneOf(), order, signal))
+      if (!screened) return later(order, 'endpoints_unavailable')
+      return screened.kind === 'later' ? later(order, screened.why) : screened
+    },
+
+    async attempt(order, reservation, made, purpose, signal) {
+      const { id, destination_address, amount } = order
+      const intent = { transfer_id: id, network, destination_address, amount, seal: await sealFor(order) }
+      const commission = { intent, reservation, made, purpose }
+      const drafted = await orNone(async () => draftTransaction(rpc, await sceneOf(), commission, signal))
+      if (drafted?.kind !== 'drafted') return later(order, drafted?.why ?? 'endpoints_unavailable')
+      signal?.throwIfAborted()
+      try {
+        return { kind: 'signed', transaction: await signDraft(signer, drafted.transaction, commission) }
+      } catch (error) {
+        if (error instanceof SignatureRefused && passingRules.includes(error.rule))
+          return later(order, error.rule)
+        throw error
+      }
+    },
+
+    async broadcast(_, { tx_hash, signed }, signal) {
+      const sender = factsOfSigned(signed)?.sender
+      if (sender === undefined)
+        throw new Error(`${network}: the stored bytes of ${tx_hash} are no transaction.`)
+      const heard = await orNone(() =>
+        rpc.all(async (node) => {
+          await node.ask(sendTransaction(signed))
+          return node.ask(knowsTransaction(tx_hash, sender))
+        }, signal),
+      )
+      return { kind: heard?.some(({ answer }) => answer) ? 'accepted' : 'unknown' }
+    },
+
+    async look(order, reservation, made, signal) {
+      const { seen, contradiction } = await look(rpc, place, { order, reservation, made }, signal)
+      if (contradiction)
+        log?.warn(
+          { network, transfer_id: order.id },
+          `chain: endpoints of ${network} contradict each other about transfer ${order.id}; it waits until they agree`,
+        )
+      return seen
+    },
+
+    async check() {
+      await checkChain(rpc, await sceneOf())
+    },
+
+    async holdings() {
+      const scene = await sceneOf()
+      const found = await orUnavailable(() => rpc.read((node) => readHoldings(node, scene)))
+      return found ?? unavailable()
+    },
+  }
+}
+
+async function readFeeInputs({ network, rpc, ethPrice }: EvmChainOptions) {
+  const [{ base_fee }, priority] = await rpc.read((node) =>
+    Promise.all([node.ask(newestBlock()), node.ask(priorityFee())]),
+  )
+  const eth_price = network === 'ethereum' ? await ethPrice?.() : 0n
+  if (eth_price === undefined) return unavailable()
+  return { gas_price_wei: base_fee + priority, eth_price, sat_per_vbyte: 0n }
+}
+
+/** Orders that come together share one answer. A failure is not remembered. */
+function remembered<Answer>(fresh_ms: number, ask: () => Promise<Answer>): () => Promise<Answer> {
+  let kept: { readonly answer: Promise<Answer>; readonly until: number } | undefined
+  return () => {
+    if (kept && performance.now() < kept.until) return kept.answer
+    const answer = ask()
+    kept = { answer, until: performance.now() + fresh_ms }
+    answer.catch(() => {
+      kept = undefined
+    })
+    return answer
+  }
+}
+
+const unavailable = (): never => refuse('rail_unavailable', { retry_after_seconds: RETRY_AFTER_SECONDS })
+
+const isOutage = (error: unknown): boolean =>
+  error instanceof EndpointsUnavailable || error instanceof EndpointFailure
+
+/** Before an order is accepted, an outage is a reason to refuse it. */
+async function orUnavailable<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (isOutage(error) || error instanceof ChainCheckFailed) return unavailable()
+    throw error
+  }
+}
+
+/** Undefined during an outage. */
+async function orNone<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (isOutage(error)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,104 @@
+import type { Signer } from '../../signer/signer.ts'
+import type { Block } from '../rail.ts'
+import { EndpointsUnavailable, type Rpc } from '../rpc.ts'
+import type { RpcNode } from '../rpc-health.ts'
+import { blockAt, hasCode, isSyncing, nativeBalance, newestBlock, transactionCount } from './calls.ts'
+import type { EvmScene } from './network.ts'
+import { isSameAddress, readBalance, readToken } from './token.ts'
+
+/** What the wallet holds at one block. */
+export type Holdings = Block & {
+  readonly wallet: string
+  /** Smallest units of the asset. */
+  readonly asset: bigint
+  /** The coin that pays for gas, in wei. */
+  readonly native: bigint
+}
+
+/** Part of the set-up that a check found to be wrong. */
+export type CheckedPart = 'endpoint' | 'chain' | 'sync' | 'contract' | 'decimals' | 'wallet'
+
+/** The message says which part of which endpoint is wrong, and never has its URL. */
+export class ChainCheckFailed extends Error {
+  readonly part: CheckedPart
+
+  constructor(part: CheckedPart, problem: string) {
+    super(problem)
+    this.part = part
+  }
+}
+
+const DECIMALS = 6n
+
+/** An endpoint that is down for now is tolerated while another one answers; one that is wrong never is. */
+export async function checkChain(rpc: Rpc, scene: EvmScene): Promise<void> {
+  const { network } = scene
+  const inspected = await rpc.inspect()
+  const failures = inspected.flatMap(({ failure }) => failure ?? [])
+  const wrong = failures.find(({ kind }) => kind === 'wrong_chain')
+  if (wrong) throw new ChainCheckFailed('chain', `${network}: ${wrong.message}.`)
+  if (failures.length === inspected.length)
+    throw new ChainCheckFailed('endpoint', `${network}: no endpoint is usable. ${failures[0]!.message}.`)
+  try {
+    await rpc.all((node) => checkNode(node, scene))
+  } catch (error) {
+    if (error instanceof EndpointsUnavailable) throw new ChainCheckFailed('endpoint', `${error.message}.`)
+    throw error
+  }
+}
+
+async function checkNode(node: RpcNode, { network, contract }: EvmScene): Promise<void> {
+  const [syncing, has_code, decimals] = await Promise.all([
+    node.ask(isSyncing()),
+    node.ask(hasCode(contract)),
+    readToken(node, contract, { signature: 'decimals()' }),
+  ])
+  const fail = (part: CheckedPart, problem: string) =>
+    new ChainCheckFailed(part, `${network}: endpoint ${node.endpoint}: ${problem}`)
+  if (syncing) throw fail('sync', 'the node is still synchronizing. Wait until it has caught up.')
+  if (!has_code)
+    throw fail('contract', `there is no contract at ${contract}. Check the address of the token.`)
+  if (decimals !== DECIMALS)
+    throw fail('decimals', `the token at ${contract} has ${decimals ?? 'no'} decimals, not ${DECIMALS}.`)
+}
+
+/** The wallet is the signer's. `expected`, where it is configured, must be the same address. */
+export async function walletOf(
+  signer: Signer,
+  network: EvmScene['network'],
+  expected?: string,
+): Promise<string> {
+  const wallet = (await signer.addresses())[network]
+  if (!wallet) throw new ChainCheckFailed('wallet', `${network}: the signer has no key for this network.`)
+  if (expected !== undefined && !isSameAddress(wallet, expected))
+    throw new ChainCheckFailed('wallet', `${network}: the signer's wallet is ${wallet}, not ${expected}.`)
+  return wallet
+}
+
+/** Both balances at the same block, which is still in the chain after they were read. */
+export async function readHoldings(
+  node: RpcNode,
+  { contract, wallet }: EvmScene,
+): Promise<Holdings | undefined> {
+  const { height, hash } = await node.ask(newestBlock())
+  const [asset, native, block] = await Promise.all([
+    readBalance(node, contract, wallet, height),
+    node.ask(nativeBalance(wallet, height)),
+    node.ask(blockAt(height)),
+  ])
+  if (asset === undefined || block?.hash !== hash) return undefined
+  return { wallet, asset, native, block_height: height, block_hash: hash }
+}
+
+/** The next nonce of the wallet, transactions in the pool included. Undefined if two healthy endpoints disagree. */
+export async function readNextNonce(rpc: Rpc, wallet: string): Promise<bigint | undefined> {
+  const next = async (node: RpcNode) => {
+    const [mined, pending] = await Promise.all([
+      node.ask(transactionCount(wallet, 'latest')),
+      node.ask(transactionCount(wallet, 'pending')),
+    ])
+    return mined > pending ? mined : pending
+  }
+  const nonces = new Set((await rpc.all(next)).map(({ answer }) => answer))
+  return nonces.size === 1 ? [...nonces][0] : undefined
+}

@@ -1,0 +1,100 @@
+import type { Attempt, ChainOrder, Reservation, Seen } from '../rail.ts'
+import type { Heard, Rpc } from '../rpc.ts'
+import type { RpcNode } from '../rpc-health.ts'
+import {
+  blockAt,
+  type EvmReceipt,
+  knowsTransaction,
+  newestBlock,
+  receiptOf,
+  transactionCount,
+} from './calls.ts'
+import type { EvmPlace } from './network.ts'
+import { showsTransfer } from './token.ts'
+
+/** What the chain shows of a reservation: first as one endpoint sees it, then as all of them together. */
+export type Sought = {
+  readonly order: ChainOrder
+  readonly reservation: Reservation
+  readonly made: readonly Attempt[]
+}
+
+export async function lookFrom(node: RpcNode, place: EvmPlace, sought: Sought): Promise<Seen> {
+  const { made, reservation } = sought
+  const receiptsNow = () =>
+    Promise.all(made.map(({ tx_hash }) => node.ask(receiptOf(tx_hash, reservation.wallet))))
+  const [head, receipts] = await Promise.all([node.ask(newestBlock()), receiptsNow()])
+  const mined = receipts.flatMap((receipt, index) => (receipt ? [{ receipt, attempt: made[index]! }] : []))
+  // Two transactions of one nonce cannot both be mined: the node is between two branches.
+  if (mined.length > 1) return waiting
+  if (mined[0]) return lookDeeper(node, place, sought, mined[0])
+
+  const final = head.height - place.confirmations + 1n
+  const [count, known] = await Promise.all([
+    final < 0n ? 0n : node.ask(transactionCount(reservation.wallet, final)),
+    Promise.all(made.map(({ tx_hash }) => node.ask(knowsTransaction(tx_hash, reservation.wallet)))),
+  ])
+  if (known.includes(true)) return waiting
+  if (count <= reservation.nonce) return { kind: 'absent' }
+  // The nonce is spent for good. The receipts may be younger than the first question.
+  return (await receiptsNow()).some((receipt) => receipt) ? waiting : { kind: 'taken' }
+}
+
+type MinedAttempt = { readonly receipt: EvmReceipt; readonly attempt: Attempt }
+
+/** Final if the block of the receipt is still the one at its height, and deep enough. */
+async function lookDeeper(
+  node: RpcNode,
+  place: EvmPlace,
+  sought: Sought,
+  { receipt, attempt }: MinedAttempt,
+): Promise<Seen> {
+  const { block_height, block_hash } = receipt
+  const [block, head] = await Promise.all([node.ask(blockAt(block_height)), node.ask(newestBlock())])
+  if (block?.hash !== block_hash || head.height - block_height + 1n < place.confirmations) return waiting
+  const effect = effectOf(place, sought, { receipt, attempt })
+  return { kind: 'mined', tx_hash: attempt.tx_hash, effect, block_height, block_hash }
+}
+
+const waiting: Seen = { kind: 'waiting' }
+
+function effectOf(place: EvmPlace, { order, reservation }: Sought, { receipt, attempt }: MinedAttempt) {
+  if (!receipt.succeeded) return 'none'
+  // A cancel calls no contract, so it leaves no logs. If it did, it was no cancel.
+  if (attempt.purpose === 'cancel') return receipt.logs.length === 0 ? 'none' : 'other'
+  const wanted = {
+    contract: place.contract,
+    from: reservation.wallet,
+    to: order.destination_address,
+    amount: order.amount,
+  }
+  return showsTransfer(receipt.logs, wanted) ? 'paid' : 'other'
+}
+
+/**
+ * What is final moves money, so it counts only if a quorum of endpoints says the same and none says something else that is final.
+ * `contradiction`: two endpoints disagree on what is final, so one of them lies or follows another branch.
+ */
+export function verdictOf(
+  views: readonly Heard<Seen>[],
+  quorum: number,
+): { readonly seen: Seen; readonly contradiction: boolean } {
+  const seen = views.map(({ answer }) => answer)
+  const final = seen.filter(({ kind }) => kind === 'mined' || kind === 'taken')
+  const contradiction = new Set(final.map(keyOf)).size > 1
+  const first = final[0]
+  if (!first)
+    return { seen: seen.find(({ kind }) => kind === 'waiting') ?? { kind: 'absent' }, contradiction }
+  const is_known = seen.some(({ kind }) => kind === 'waiting')
+  const is_shared = !contradiction && final.length >= quorum
+  // An endpoint that still has one of our transactions contradicts that the nonce was spent by a stranger.
+  if (!is_shared || (first.kind === 'taken' && is_known)) return { seen: waiting, contradiction }
+  return { seen: first, contradiction }
+}
+
+const keyOf = (seen: Seen): string =>
+  seen.kind === 'mined' ? [seen.tx_hash, seen.block_hash, seen.effect].join(' ') : seen.kind
+
+export async function look(rpc: Rpc, place: EvmPlace, sought: Sought, signal?: AbortSignal) {
+  return verdictOf(await rpc.all((node) => lookFrom(node, place, sought), signal), rpc.quorum)
+}

@@ -1,0 +1,237 @@
+import { type Static, Type as T, type TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { Agent, request } from 'undici'
+
+/**
+ * One JSON-RPC endpoint of a node. Its URL usually contains an API key, so no error, log line or inspected value has the URL:
+ * an endpoint is known by its number, counted from 1. For the same reason the text of a node's error is never passed on.
+ */
+export type RpcEndpoint = {
+  readonly number: number
+  /** Calls of one turn of the event loop go out as one batch; equal calls of a batch are one call. */
+  ask<Answer>(call: RpcCall<Answer>, signal?: AbortSignal): Promise<Answer>
+  stop(): Promise<void>
+}
+
+export type RpcCall<Answer> = {
+  readonly method: string
+  readonly params: readonly unknown[]
+  readonly result: TSchema
+  /** Throws if a result of the right form contradicts the question. */
+  read(result: any): Answer
+  /** Reads an error answer that is an answer all the same, such as a revert. Undefined: the endpoint has failed. */
+  readError?(error: NodeError): { readonly answer: Answer } | undefined
+}
+
+/** Infers the type of the result from its schema. */
+export const rpcCall = <Schema extends TSchema, Answer>(call: {
+  readonly method: string
+  readonly params: readonly unknown[]
+  readonly result: Schema
+  read(result: Static<Schema>): Answer
+  readError?(error: NodeError): { readonly answer: Answer } | undefined
+}): RpcCall<Answer> => call
+
+const NodeErrorForm = T.Object({
+  code: T.Number(),
+  message: T.String(),
+  data: T.Optional(T.Unknown()),
+})
+export type NodeError = Static<typeof NodeErrorForm>
+
+const ReplyForm = T.Object({
+  id: T.Integer(),
+  result: T.Optional(T.Unknown()),
+  error: T.Optional(T.Union([NodeErrorForm, T.Null()])),
+})
+type Reply = Static<typeof ReplyForm>
+
+export type FailureKind =
+  | 'connection'
+  | 'timeout'
+  | 'http_status'
+  | 'too_long'
+  | 'invalid'
+  | 'node_error'
+  | 'wrong_chain'
+  | 'old_head'
+
+export class EndpointFailure extends Error {
+  readonly endpoint: number
+  readonly kind: FailureKind
+
+  constructor({ endpoint, kind, problem }: { endpoint: number; kind: FailureKind; problem: string }) {
+    super(`endpoint ${endpoint}: ${problem}`)
+    this.endpoint = endpoint
+    this.kind = kind
+  }
+}
+
+type EndpointOptions = {
+  readonly number: number
+  readonly url: string
+  readonly timeout_ms: number
+  readonly answer_most_bytes: number
+  /** Calls in one HTTP request. 1 for a node that knows no batches. */
+  readonly batch_most: number
+  /** Called once for each HTTP request; `failure` is absent if all its answers were valid. */
+  report(outcome: { readonly latency_ms: number; readonly failure?: EndpointFailure }): void
+}
+
+type Listener = {
+  readonly call: RpcCall<unknown>
+  settle(outcome: { answer: unknown } | { error: unknown }): void
+}
+
+type Question = {
+  readonly method: string
+  readonly params: readonly unknown[]
+  readonly listeners: Set<Listener>
+}
+
+export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
+  const { number, batch_most, report } = options
+  const transport = openTransport(options)
+  const waiting = new Map<string, Question>()
+  const fail = (kind: FailureKind, problem: string) =>
+    new EndpointFailure({ endpoint: number, kind, problem })
+
+  function sendWaiting(): void {
+    // A caller that has given up asks nothing: its transaction must not go out any more.
+    const questions = [...waiting.values()].filter(({ listeners }) => listeners.size > 0)
+    waiting.clear()
+    for (let at = 0; at < questions.length; at += batch_most) void send(questions.slice(at, at + batch_most))
+  }
+
+  async function send(batch: readonly Question[]): Promise<void> {
+    const began = performance.now()
+    const bodies = batch.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
+    let failure: EndpointFailure | undefined
+    try {
+      const replies = repliesOf(await transport.post(bodies.length === 1 ? bodies[0] : bodies), batch.length)
+      for (const [id, question] of batch.entries()) failure = answer(question, replies.get(id)) ?? failure
+    } catch (error) {
+      const known = error instanceof EndpointFailure ? error : fail('connection', 'the request failed')
+      failure = known
+      for (const { listeners } of batch) for (const { settle } of listeners) settle({ error: known })
+    }
+    report({ latency_ms: performance.now() - began, ...(failure && { failure }) })
+  }
+
+  function repliesOf(content: unknown, count: number): ReadonlyMap<number, Reply> {
+    const list = Array.isArray(content) ? content : [content]
+    const replies = new Map<number, Reply>()
+    for (const reply of list) {
+      // Nodes refuse a whole batch with a single error, whose id is null.
+      if (!Value.Check(ReplyForm, reply)) throw fail('invalid', 'an answer is no JSON-RPC response')
+      if (replies.has(reply.id) || reply.id < 0 || reply.id >= count)
+        throw fail('invalid', 'an answer has an id that was not asked')
+      replies.set(reply.id, reply)
+    }
+    return replies
+  }
+
+  /** Hands the reply to each listener; returns the failure if the reply is not valid. */
+  function answer(question: Question, reply: Reply | undefined): EndpointFailure | undefined {
+    let failure: EndpointFailure | undefined
+    for (const { call, settle } of question.listeners) {
+      try {
+        settle({ answer: read(call, reply) })
+      } catch (error) {
+        failure = error as EndpointFailure
+        settle({ error })
+      }
+    }
+    return failure
+  }
+
+  function read(call: RpcCall<unknown>, reply: Reply | undefined): unknown {
+    const { method } = call
+    if (!reply) throw fail('invalid', `no answer to ${method} in the batch`)
+    if (reply.error) {
+      const read = call.readError?.(reply.error)
+      if (!read) throw fail('node_error', `the answer to ${method} is error ${reply.error.code}`)
+      return read.answer
+    }
+    if (!Value.Check(call.result, reply.result)) throw fail('invalid', `the answer to ${method} is not valid`)
+    try {
+      return call.read(reply.result)
+    } catch {
+      throw fail('invalid', `the answer to ${method} contradicts the question`)
+    }
+  }
+
+  return {
+    number,
+    ask(call, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        const { method, params } = call
+        const key = JSON.stringify([method, params])
+        if (waiting.size === 0) setImmediate(sendWaiting)
+        const question: Question = waiting.get(key) ?? { method, params, listeners: new Set() }
+        waiting.set(key, question)
+        const listener: Listener = {
+          call,
+          settle(outcome) {
+            signal?.removeEventListener('abort', giveUp)
+            if ('error' in outcome) reject(outcome.error)
+            else resolve(outcome.answer as never)
+          },
+        }
+        const giveUp = () => {
+          question.listeners.delete(listener)
+          reject(signal?.reason)
+        }
+        signal?.addEventListener('abort', giveUp, { once: true })
+        question.listeners.add(listener)
+      })
+    },
+    stop: transport.stop,
+  }
+}
+
+/** Sends JSON and returns JSON. Throws `EndpointFailure`, without the text of the library's error, which may name the host. */
+function openTransport({ number, url, timeout_ms, answer_most_bytes }: EndpointOptions) {
+  const target = new URL(url)
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
+  if (target.username !== '' || target.password !== '') {
+    const credentials = `${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`
+    headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
+    target.username = ''
+    target.password = ''
+  }
+  const agent = new Agent({ connections: CONNECTIONS_MOST, maxResponseSize: answer_most_bytes })
+  const fail = (kind: FailureKind, problem: string) =>
+    new EndpointFailure({ endpoint: number, kind, problem })
+
+  async function post(content: unknown): Promise<unknown> {
+    const text = await exchange(JSON.stringify(content))
+    try {
+      return JSON.parse(text)
+    } catch {
+      throw fail('invalid', 'the answer is not JSON')
+    }
+  }
+
+  async function exchange(body: string): Promise<string> {
+    const signal = AbortSignal.timeout(timeout_ms)
+    try {
+      const answer = await request(target, { method: 'POST', dispatcher: agent, headers, body, signal })
+      if (answer.statusCode === 200) return await answer.body.text()
+      await answer.body.dump({ limit: answer_most_bytes, signal })
+      throw fail('http_status', `the answer has status ${answer.statusCode}`)
+    } catch (error) {
+      if (error instanceof EndpointFailure) throw error
+      if (signal.aborted) throw fail('timeout', `no answer within ${timeout_ms} ms`)
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
+        throw fail('too_long', `the answer is longer than ${answer_most_bytes} bytes`)
+      throw fail('connection', `no connection (${code ?? 'unknown reason'})`)
+    }
+  }
+
+  return { post, stop: () => agent.destroy() }
+}
+
+const CONNECTIONS_MOST = 8

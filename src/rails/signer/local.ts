@@ -1,0 +1,142 @@
+import { addr } from 'micro-eth-signer'
+import { type Network, networks } from '../../core/networks.ts'
+import type { EvmNetwork } from '../chain/evm/network.ts'
+import { isEvmAddressForm, isSameAddress, transferData } from '../chain/evm/token.ts'
+import { type DecodedTransaction, decodeTransaction, signTransaction } from '../chain/evm/transaction.ts'
+import { type HourlyLimits, type HourlyRule, openHourly } from './hourly.ts'
+import { isSealed } from './seal.ts'
+import { SignatureRefused, type Signer, type SignerRule, type SignRequest } from './signer.ts'
+
+export type SigningLimits = {
+  /** The token's contract, where it is not that of `networks`. */
+  readonly contract?: string
+  /** The most that one transaction may cost: maximum fee × gas limit. */
+  readonly cost_most_wei: bigint
+  readonly per_hour: HourlyLimits
+}
+
+type LocalSignerOptions = {
+  /** 32 bytes as hex, with or without 0x. */
+  readonly key: string
+  /** Keys of seals: the one in force first, then those before it. */
+  readonly seal_keys: readonly Buffer[]
+  readonly networks: Partial<Record<EvmNetwork, SigningLimits>>
+  readonly clock?: { now(): number }
+}
+
+const KEY_FORM = /^(?:0x)?[0-9a-fA-F]{64}$/
+
+const hourlyProblems: Readonly<Record<HourlyRule, string>> = {
+  count_per_hour: 'it has made as many signatures as it may in an hour.',
+  amount_per_hour: 'the amount signed within an hour would exceed its limit.',
+  gas_per_hour: 'the gas signed within an hour would cost more than its limit.',
+}
+
+/**
+ * A signer in this process, for all EVM networks with one key. The key lives in this closure only: no object that leaves it has
+ * the key as a property, and no error of a library that saw the key is passed on.
+ */
+export function localSigner({
+  key,
+  seal_keys,
+  clock = { now: Date.now },
+  ...options
+}: LocalSignerOptions): Signer {
+  const secret = secretOf(key)
+  const wallet = addr.fromPrivateKey(secret)
+  const configured = Object.entries(options.networks) as [EvmNetwork, SigningLimits][]
+  const rules = new Map<Network, NetworkRules>(
+    configured.map(([network, limits]) => {
+      const { chain_id, usdt_contracts } = networks[network]
+      const contract = limits.contract ?? usdt_contracts[0]
+      return [network, { chain_id, contract, limits, hourly: openHourly(limits.per_hour, clock) }]
+    }),
+  )
+
+  return {
+    async addresses() {
+      return Object.fromEntries([...rules.keys()].map((network) => [network, wallet]))
+    },
+    async sign(request) {
+      const own = rules.get(request.intent.network)
+      if (!own) throw refusal(request, 'network', `it has no key for ${request.intent.network}.`)
+      if (!isSealed(seal_keys, request.intent))
+        throw refusal(request, 'seal', 'the seal does not fit its id, network, destination and amount.')
+      checkTransaction(request, own, wallet)
+      try {
+        return { signed: signTransaction(request.unsigned, secret) }
+      } catch {
+        throw refusal(request, 'encoding', 'the transaction cannot be signed.')
+      }
+    },
+  }
+}
+
+type NetworkRules = {
+  readonly chain_id: bigint
+  readonly contract: string
+  readonly limits: SigningLimits
+  readonly hourly: ReturnType<typeof openHourly>
+}
+
+/** The bytes must be exactly what the intent and the reservation give; only the fees are free, below the cap. */
+function checkTransaction(request: SignRequest, own: NetworkRules, wallet: string): void {
+  const assertRule = (rule: SignerRule, holds: boolean, problem: string) => {
+    if (!holds) throw refusal(request, rule, problem)
+  }
+  const { purpose, reservation, intent } = request
+  const found = decodeTransaction(request.unsigned)
+  if (!found)
+    throw refusal(request, 'encoding', 'the bytes are no transaction of type 2 without an access list.')
+  assertRule('already_signed', !found.is_signed, 'the transaction is signed already.')
+  assertRule('chain_id', found.chain_id === own.chain_id, `the chain id is not ${own.chain_id}.`)
+  assertRule('wallet', isSameAddress(reservation.wallet, wallet), 'the reservation is of another wallet.')
+  assertRule('nonce', found.nonce === reservation.nonce, `the nonce is not ${reservation.nonce}.`)
+  assertRule('value', found.value === 0n, 'the transaction carries ether.')
+  const cost = checkCost(found, own, assertRule)
+  if (purpose === 'pay') checkPayment(request, found, own, assertRule)
+  else if (purpose === 'cancel') {
+    assertRule('to', isSameAddress(found.to, wallet), 'a cancel must go to the wallet itself.')
+    assertRule('data', found.data === '0x', 'a cancel must have no data.')
+  } else throw refusal(request, 'purpose', 'the purpose is neither pay nor cancel.')
+  const amount = purpose === 'pay' ? intent.amount : 0n
+  const exceeded = own.hourly.take({ nonce: found.nonce, amount, gas_wei: cost })
+  if (exceeded) throw refusal(request, exceeded, hourlyProblems[exceeded])
+}
+
+type AssertRule = (rule: SignerRule, holds: boolean, problem: string) => void
+
+function checkCost({ max_fee, gas_limit }: DecodedTransaction, own: NetworkRules, assertRule: AssertRule) {
+  const cost = max_fee * gas_limit
+  assertRule('fee_cap', cost <= own.limits.cost_most_wei, 'the transaction may cost more than the cap.')
+  return cost
+}
+
+function checkPayment(
+  { intent }: SignRequest,
+  found: DecodedTransaction,
+  { contract }: NetworkRules,
+  assertRule: AssertRule,
+): void {
+  const { destination_address, amount } = intent
+  assertRule('to', isSameAddress(found.to, contract), 'the transaction does not go to the token contract.')
+  const is_order = isEvmAddressForm(destination_address) && amount > 0n
+  const data = is_order ? transferData(destination_address, amount) : undefined
+  assertRule(
+    'data',
+    found.data === data,
+    'the data is not exactly a transfer of the amount to the destination.',
+  )
+}
+
+const refusal = ({ intent }: SignRequest, rule: SignerRule, problem: string) =>
+  new SignatureRefused(rule, intent.transfer_id, problem)
+
+function secretOf(key: string): Uint8Array {
+  const secret = KEY_FORM.test(key) ? Buffer.from(key.slice(-64), 'hex') : undefined
+  if (!secret || !addr.isValidPrivateKey(new Uint8Array(secret)))
+    throw new Error(
+      'The key of the wallet is not valid: it must be 32 bytes as hex, and a key of the curve secp256k1.',
+    )
+  return new Uint8Array(secret)
+}

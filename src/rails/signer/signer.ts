@@ -1,0 +1,57 @@
+import type { Network } from '../../core/networks.ts'
+import type { Purpose, Reservation } from '../chain/rail.ts'
+
+/** What the customer asked for, sealed when the transfer was accepted (`seal.ts`). */
+export type Intent = {
+  readonly transfer_id: string
+  readonly network: Network
+  readonly destination_address: string
+  readonly amount: bigint
+  readonly seal: string
+}
+
+export type SignRequest = {
+  readonly intent: Intent
+  readonly purpose: Purpose
+  /** On EVM networks a transaction of type 2, as hex. */
+  readonly unsigned: string
+  readonly reservation: Reservation
+}
+
+/** Holds the keys of the wallets. A signer trusts nothing that it is handed but the seal. */
+export interface Signer {
+  /** The wallet of each network that the signer has a key for. */
+  addresses(): Promise<Partial<Record<Network, string>>>
+  /** Throws `SignatureRefused`. */
+  sign(request: SignRequest): Promise<{ readonly signed: string }>
+}
+
+/** The rule that a request breaks. */
+export type SignerRule =
+  | 'network'
+  | 'purpose'
+  | 'seal'
+  | 'encoding'
+  | 'already_signed'
+  | 'chain_id'
+  | 'wallet'
+  | 'nonce'
+  | 'to'
+  | 'value'
+  | 'data'
+  | 'fee_cap'
+  | 'count_per_hour'
+  | 'amount_per_hour'
+  | 'gas_per_hour'
+
+/** Nothing was signed. The message has no bytes of the transaction and nothing of the key. */
+export class SignatureRefused extends Error {
+  readonly rule: SignerRule
+  readonly transfer_id: string
+
+  constructor(rule: SignerRule, transfer_id: string, problem: string) {
+    super(`The signer refuses transfer ${transfer_id}: ${problem}`)
+    this.rule = rule
+    this.transfer_id = transfer_id
+  }
+}
