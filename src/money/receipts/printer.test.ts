@@ -2,7 +2,8 @@ import { afterAll, expect, test } from 'vitest'
 import type { ReceiptPage } from './page.ts'
 import { openReceiptPrinter } from './printer.ts'
 
-const printer = openReceiptPrinter()
+/** On a busy machine a page may take seconds: here nobody gives up waiting. */
+const printer = openReceiptPrinter({ wait_ms: 600_000 })
 afterAll(() => printer.stop())
 
 const page: ReceiptPage = {

@@ -19,13 +19,13 @@ const WAIT_MS = 5000
 const IDLE_MS = 60_000
 const RETRY_SECONDS = 1
 
-export function openReceiptPrinter({ idle_ms = IDLE_MS } = {}): ReceiptPrinter {
+export function openReceiptPrinter({ idle_ms = IDLE_MS, wait_ms = WAIT_MS } = {}): ReceiptPrinter {
   const turns = openFairSemaphore({
     at_once: 1,
     per_name: 1,
     waiting_per_name: WAITING_PER_PARTNER,
     waiting_max: WAITING_MAX,
-    wait_ms: WAIT_MS,
+    wait_ms,
   })
   let thread: PrintThread | undefined
   let idle: NodeJS.Timeout | undefined

@@ -55,6 +55,12 @@ export const checks: Readonly<Record<string, string>> = {
     'cada pagamento Pix tem um evento que confere para cada status seu',
   'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner':
     'cada transferência tem status e rede possíveis, e cliente e chave do seu parceiro',
+  'every transfer that has reserved a nonce has the one after its predecessor in its wallet':
+    'cada transferência com nonce reservado tem o nonce seguinte ao da anterior na sua carteira',
+  'every wallet has given its nonces, up to the last one, to transfers':
+    'cada carteira deu todos os seus nonces a transferências',
+  'every transaction belongs to a transfer, which shows one of its payments and ends by at most one of them':
+    'cada transação pertence a uma transferência, que mostra um dos seus pagamentos e termina por no máximo um',
   'no two transfers are one transaction of their network': 'duas transferências nunca são a mesma transação',
   'every transfer that is on its way stands in the queue, and no other does':
     'a fila tem exatamente as transferências em andamento',
