@@ -59,7 +59,10 @@ export function HowMade({ of, pricing }: { readonly of: Terms; readonly pricing:
           />
           <Line name={words.converted} asset={from_asset} units={converted} total />
           <tr>
-            <th scope="row">{words.at}</th>
+            <th scope="row">
+              {words.at}
+              <small className="after">{words.per(quoteAssetOf(of), baseAssetOf(of))}</small>
+            </th>
             <td className="quiet no-phone">{words.per(quoteAssetOf(of), baseAssetOf(of))}</td>
             <td className="r">
               <span className="amt">
@@ -93,7 +96,10 @@ type LineProps = {
 function Line({ name, more, asset, units, total = false }: LineProps) {
   return (
     <tr>
-      <th scope="row">{name}</th>
+      <th scope="row">
+        {name}
+        {more !== undefined && <small className="after">{more}</small>}
+      </th>
       <td className="quiet no-phone">{more}</td>
       <td className="r">
         <Amount units={units} asset={asset} as="column" total={total} />
