@@ -67,7 +67,12 @@ function MovementRows({ movement, customer, mixed }: RowsProps) {
       {movement.entries.map((entry, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a movement never change
         <tr key={i}>
-          <td className="nowrap">{accountName(entry, names)}</td>
+          <td className="nowrap">
+            {accountName(entry, names)}
+            <small className="after owner">
+              <Owner entry={entry} customer={customer} />
+            </small>
+          </td>
           <td className="quiet no-phone owner">
             <Owner entry={entry} customer={customer} />
           </td>

@@ -309,8 +309,8 @@ function applyFit<Row>(table: HTMLTableElement, columns: readonly Column<Row>[],
   const left = columns.filter(({ key }) => !gone.has(key))
   const marks = columns.map((column) => ({
     gone: gone.has(column.key),
-    start: gone.size > 0 && column === left[0],
-    end: gone.size > 0 && column === left.at(-1),
+    'edge-start': gone.size > 0 && column === left[0],
+    'edge-end': gone.size > 0 && column === left.at(-1),
   }))
   for (const part of [table.tHead, ...table.tBodies])
     for (const row of part?.rows ?? [])

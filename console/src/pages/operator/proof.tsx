@@ -154,18 +154,18 @@ function Proven({ proof, holdings }: { readonly proof: Proof } & Pick<ProofState
 
 const sumOf = ({ sums }: Proof, asset: string, account: string): string => sums[asset]?.[account] ?? '0'
 
-/** The sums of each asset; on a phone one asset at a time. */
+/** The sums of each asset; in a narrow window one asset at a time, because three of the largest sums do not fit. */
 function Sums({ proof }: { readonly proof: Proof }) {
   const { operator } = useText()
   const words = operator.proof
   const [chosen, setChosen] = useState<(typeof assets)[number]>('BRL')
-  const columnOf = (asset: string) => (asset === chosen ? 'r' : 'r no-phone')
+  const columnOf = (asset: string) => (asset === chosen ? 'r' : 'r no-narrow')
   return (
     <Section
       title={words.where}
       about={words.where_about}
       actions={
-        <span className="only-phone">
+        <span className="only-narrow">
           <Segments
             small
             label={words.asset}

@@ -28,7 +28,7 @@ function Balance({ balance }: { readonly balance: Overview['balances'][number] }
         <Amount units={held} asset={asset} />
       </div>
       <div className="low">
-        <dl className="split">
+        <dl className={isLong(held) ? 'split long' : 'split'}>
           <dt>{words.available}</dt>
           <dd>
             <Amount units={available} asset={asset} as="bare" />
