@@ -38,7 +38,7 @@ export const isSyncing = (): RpcCall<boolean> =>
     read: (result) => result !== false,
   })
 
-export const hasCode = (address: string): RpcCall<boolean> =>
+export const hasContract = (address: string): RpcCall<boolean> =>
   rpcCall({
     method: 'eth_getCode',
     params: [address, 'latest'],

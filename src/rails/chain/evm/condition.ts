@@ -2,7 +2,7 @@ import type { Signer } from '../../signer/signer.ts'
 import type { Block } from '../rail.ts'
 import { EndpointsUnavailable, type Rpc } from '../rpc.ts'
 import type { RpcNode } from '../rpc-health.ts'
-import { blockAt, hasCode, isSyncing, nativeBalance, newestBlock, transactionCount } from './calls.ts'
+import { blockAt, hasContract, isSyncing, nativeBalance, newestBlock, transactionCount } from './calls.ts'
 import type { EvmScene } from './network.ts'
 import { isSameAddress, readBalance, readToken } from './token.ts'
 
@@ -50,7 +50,7 @@ export async function checkChain(rpc: Rpc, scene: EvmScene): Promise<void> {
 async function checkNode(node: RpcNode, { network, contract }: EvmScene): Promise<void> {
   const [syncing, has_code, decimals] = await Promise.all([
     node.ask(isSyncing()),
-    node.ask(hasCode(contract)),
+    node.ask(hasContract(contract)),
     readToken(node, contract, { signature: 'decimals()' }),
   ])
   const fail = (part: CheckedPart, problem: string) =>
