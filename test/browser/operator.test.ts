@@ -217,9 +217,7 @@ test('a credit is reversed in words that name its amount and its customer, and n
     expect(await dialog.getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Id of the deposit').fill(deposit)
     await dialog.getByRole('button', { name: 'Continue', disabled: false }).click()
-    await dialog
-      .getByText(/You decide: \S+\s[\d.,]+( \S+)? credited by mistake is debited from .*Ana Souza/)
-      .waitFor()
+    await dialog.getByText(/You decide: .*\d.* credited by mistake is debited from .*Ana Souza/).waitFor()
     await axe()
     await screenshot('reverse-words')
   })

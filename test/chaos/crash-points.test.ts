@@ -317,7 +317,7 @@ test(
       await until(() => allFinal(stage), FINAL_MS)
       await endGently(crashing)
       expect(new Set(readJournal(stage.journal).map(({ id }) => id)).size).toBe(1)
-      const gone = Object.values(kinds.transfer.places).reduce((total, units) => total + units, 0n)
+      const gone = BigInt(json.amount_gross)
       expect(await balanceOf(stage, customer_id, 'USDT')).toEqual({ balance: BALANCE - gone, in_transit: 0n })
       expect((await stage.audit()).sandbox.findings).toEqual([])
     } finally {
