@@ -131,6 +131,70 @@ test('a migration that loses a deadlock against a node is tried again', async ()
   expect(await migrated).toContain('live/0055-order-metadata.sql')
 })
 
+/** Transfers of the version before: unsigned, signed, broadcast, confirmed and failed. */
+const TRANSFERS = [
+  ['tr_a', 'confirmed', true],
+  ['tr_b', 'pending', false],
+  ['tr_c', 'pending', true],
+  ['tr_d', 'processing', true],
+  ['tr_e', 'failed', false],
+  ['tr_f', 'failed', true],
+] as const
+
+const insertTransfer = ([id, status, is_signed]: readonly [string, string, boolean]) => {
+  const [hash, signed] = is_signed ? [`'hash of ${id}'`, `'bytes of ${id}'`] : ['NULL', 'NULL']
+  const code = status === 'failed' ? `'reverted'` : 'NULL'
+  const ended = status === 'confirmed' || status === 'failed' ? 'now()' : 'NULL'
+  return `INSERT INTO sandbox.transfers (id, partner_id, customer_id, api_key_id, idempotency_key, asset, network, amount_net, fee,
+      status, destination_address, tx_hash, signed_transaction, failure_code, attempts, next_attempt_at, sequence, created_at, completed_at)
+    VALUES ('${id}', 'p', 'c', 'k', '${id}', 'USDT', 'tron', 1, 0, '${status}', 'x', ${hash}, ${signed}, ${code}, 0, now(), 1, now(), ${ended})`
+}
+
+test('transfers that were signed before get nonces without a gap, also those that nodes of the version before sign until the triggers are there', async () => {
+  const database = await previousDatabase()
+  onTestFinished(database.drop)
+  await asAdmin(database.url, TRANSFERS.map(insertTransfer))
+  const node = new pg.Client({ connectionString: database.url })
+  await node.connect()
+  // The triggers cannot be created while this is held; migration 0059 needs no lock on this table.
+  await node.query('BEGIN; LOCK TABLE live.entries IN ROW EXCLUSIVE MODE')
+  const migrated = migrate(database.url)
+  await until(async () => {
+    const { rows } = await node.query(
+      `SELECT FROM pg_locks WHERE relation = 'live.entries'::regclass AND NOT granted`,
+    )
+    return rows.length > 0
+  }, 60_000)
+  const sign = `UPDATE sandbox.transfers SET tx_hash = 'hash of tr_b', signed_transaction = 'bytes of tr_b' WHERE id = 'tr_b'`
+  await asAdmin(database.url, [sign])
+  await node.query('COMMIT')
+  await node.end()
+  await migrated
+  const rows = await asAdmin(database.url, [
+    `SELECT t.id, t.wallet_id, t.nonce::integer, x.attempt, x.tx_hash = t.tx_hash AND x.signed = t.signed_transaction AS stored
+     FROM sandbox.transfers t LEFT JOIN sandbox.transactions x ON x.transfer_id = t.id ORDER BY t.id`,
+  ])
+  const reserved = (id: string, nonce: number) => ({
+    id,
+    wallet_id: 'tron:simulated',
+    nonce,
+    attempt: 1,
+    stored: true,
+  })
+  expect(rows).toEqual([
+    reserved('tr_a', 0),
+    reserved('tr_b', 4),
+    reserved('tr_c', 1),
+    reserved('tr_d', 2),
+    { id: 'tr_e', wallet_id: null, nonce: null, attempt: null, stored: null },
+    reserved('tr_f', 3),
+  ])
+  const wallets = 'SELECT id, first_nonce::integer, next_nonce::integer FROM sandbox.wallets'
+  expect(await asAdmin(database.url, [wallets])).toEqual([
+    { id: 'tron:simulated', first_nonce: 0, next_nonce: 5 },
+  ])
+})
+
 test('a later file has a number that no replaced file had', () => {
   for (const folder of new Set(Object.values(FOLDERS))) {
     const names = readdirSync(new URL(`./migrations/${folder}/`, import.meta.url)).sort()

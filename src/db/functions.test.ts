@@ -29,8 +29,8 @@ test('a changed file requires a new EDITION', async () => {
     .digest('hex')
   // When this fails: raise EDITION by one, then put the new digest here.
   expect({ edition: EDITION, digest: digest.slice(0, 16) }).toEqual({
-    edition: 13,
-    digest: '964be1aee266ae46',
+    edition: 14,
+    digest: '509fad21b8a40a30',
   })
 })
 

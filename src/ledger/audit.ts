@@ -83,6 +83,7 @@ export const walks = {
         fee_payouts: 'fp',
         adjustments: 'adj',
       }),
+      { table: 'transactions', columns: ['transfer_id'], prefix: 'tr' },
     ],
   },
   customers: {

@@ -223,8 +223,11 @@ export function withValidChainAnswers<E extends Environment>(
         answers.seen,
         await rail.look(order, reservation, made, signal),
       )
-      if (seen.kind === 'mined' && !made.some(({ tx_hash }) => tx_hash === seen.tx_hash))
-        throw new InvalidAnswer({ ...asked('look'), problem: 'tx_hash is of no transaction of the transfer' })
+      if (seen.kind !== 'mined') return seen
+      const mined = made.find(({ tx_hash }) => tx_hash === seen.tx_hash)
+      const invalid = (problem: string) => new InvalidAnswer({ ...asked('look'), problem })
+      if (!mined) throw invalid('tx_hash is of no transaction of the transfer')
+      if (mined.purpose === 'cancel' && seen.effect === 'paid') throw invalid('a cancel is said to have paid')
       return seen
     },
   }

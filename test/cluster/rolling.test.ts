@@ -27,6 +27,26 @@ async function previousRelease(): Promise<string | undefined> {
   return folder
 }
 
+/** Orders of every kind of transfer: paid, refused, reverted, waiting, replaced, canceled. */
+function openTransfers(customer_id: string) {
+  let made = 0
+  return {
+    async order(api: ReturnType<typeof openApi>) {
+      for (const amount of ['1000000', '1009001', '1009002', '1009003', '1009005', '1009006']) {
+        const order = {
+          customer_id,
+          asset: 'USDT',
+          network: 'tron',
+          amount,
+          destination_address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
+          idempotency_key: `transfer-${++made}`,
+        }
+        expect((await api.post('/v1/onchain/transfers', order)).status).toBe(201)
+      }
+    },
+  }
+}
+
 test('nodes of the version before pay on while a newer one migrates the database under them, and beside it', {
   timeout: 600_000,
 }, async ({ skip }) => {
@@ -55,6 +75,11 @@ test('nodes of the version before pay on while a newer one migrates the database
   const customer_id = (await api.post('/v1/customers', { name: 'Ana', document: pix_key })).json.id
   await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1000000000' })
 
+  await api.post('/v1/sandbox/deposits', { customer_id, asset: 'USDT', amount: '1000000000000' })
+
+  const transfers = openTransfers(customer_id)
+  for (const { url } of old) await transfers.order(openApi(url, key))
+
   const load = { key, customer_id, pix_key, pause_ms: 60 }
   const olds = openPayers({ ...load, nodes: old.map(({ url }) => url), payers: 4, prefix: 'old' })
   const lists: number[] = []
@@ -81,6 +106,7 @@ test('nodes of the version before pay on while a newer one migrates the database
   onTestFinished(direct.stop)
   const from = olds.asks.length
   const news = openPayers({ ...load, nodes: [newer.url], payers: 4, prefix: 'new' })
+  for (const { url } of [...old, newer, ...old, newer]) await transfers.order(openApi(url, key))
   const enough = size(500, 40)
   await until(() => olds.asks.length > from + enough && news.acknowledged.length > enough, 300_000)
   stopped = true
@@ -103,10 +129,21 @@ test('nodes of the version before pay on while a newer one migrates the database
   expect(again).toEqual(acknowledged.map(({ body }) => body))
   await until(async () => {
     const open = await asAdmin(database.url, [
-      `SELECT 1 FROM sandbox.payouts WHERE status IN ('pending', 'processing')`,
+      `SELECT 1 FROM sandbox.payouts WHERE status IN ('pending', 'processing')
+       UNION ALL SELECT 1 FROM sandbox.transfers WHERE status IN ('pending', 'processing') AND amount_net % 10000 <> 9003`,
     ])
     return open.length === 0
   }, 120_000)
+  // Either version ends by hand what the other one has broadcast.
+  const waiting = await asAdmin(database.url, [
+    `SELECT id FROM sandbox.transfers WHERE status IN ('pending', 'processing')`,
+  ])
+  expect(waiting.length).toBeGreaterThan(3)
+  for (const [i, { id }] of waiting.entries()) {
+    const at = openApi([...old, newer][i % 3]!.url, key)
+    const { status } = await at.post(`/v1/sandbox/onchain/transfers/${id}/${i % 2 ? 'fail' : 'confirm'}`, {})
+    expect(status).toBe(200)
+  }
   const { production, sandbox } = await direct.audit()
   expect([...sandbox.findings, ...production.findings]).toEqual([])
   // Nor did the audit of the version before take for a fault what this one writes.

@@ -27,7 +27,7 @@ export type AuditProgress = {
 }
 
 /** Raised by one when a check refuses what the version before writes, or vice versa; a migration then sets it too. */
-export const AUDIT_EDITION = 1
+export const AUDIT_EDITION = 2
 
 const COLUMNS = `node, turn_until > clock_timestamp() AS leased, started_at, stage, position, findings, pieces, last_pieces,
   proved_upto, log_last() AS log_end, last_started_at, last_finished_at, last_findings, clock_timestamp() AS now`

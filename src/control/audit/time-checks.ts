@@ -24,6 +24,7 @@ export const timeChecks: readonly RangeCheck[] = [
         ahead('events', 'object_id', 'created_at', within('object_id')),
         ahead('quotes', 'id', 'created_at', within('id')),
         ahead('sends', 'resource_id', 'sent_at', within('resource_id')),
+        ahead('transactions', 'transfer_id', 'created_at', within('transfer_id')),
         ahead('resolutions', 'resource_id', 'resolved_at', within('resource_id')),
         ahead('holds', 'resource_id', 'since', within('resource_id')),
       ].join(' UNION ALL '),

@@ -171,7 +171,12 @@ async function confirm(world: World, transfer: Transfer, source: StepSource): Pr
       message: `${id} was never signed, so it cannot have been confirmed.`,
       details: { reason: 'never_signed' },
     })
-  const { said, end, is_waiting, is_absent } = await askTheChain(world, transfer)
+  const { said, end, is_waiting, is_absent, is_being_canceled } = await askTheChain(world, transfer)
+  if (is_being_canceled && end?.kind !== 'confirmed')
+    refuse('not_possible', {
+      message: `${id} is being canceled, and the cancel may be mined instead of the payment: right now ${said}. Nothing was changed; the money stays in transit. Wait until the chain confirms one of them.`,
+      details: { reason: 'not_confirmed' },
+    })
   // A simulated chain lives in one process: every other process sees its transactions as absent.
   const simulated = world.environment === 'sandbox' && is_absent
   if (end?.kind !== 'confirmed' && !is_waiting && !simulated) {
@@ -201,6 +206,7 @@ async function askTheChain(world: World, transfer: Transfer) {
     end: seen && endOf(seen, made),
     is_waiting: seen?.kind === 'waiting',
     is_absent: seen?.kind === 'absent',
+    is_being_canceled: made.some(({ purpose }) => purpose === 'cancel'),
   }
 }
 

@@ -6,7 +6,7 @@ import {
   type Movement,
   networkFeesAccount,
 } from '../../ledger/accounts.ts'
-import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
+import { type Command, type Decision, type Held, keep, type Write, writeTo } from '../../ledger/command.ts'
 import type { Attempt, Charge, Seen, Signed } from '../../rails/chain/rail.ts'
 import { contradictionWrite } from '../../records/desk/contradictions.ts'
 import { holdRows } from '../../records/desk/holds.ts'
@@ -97,19 +97,16 @@ export function stepTransfer(
         step.kind === 'signed' && !mayStore(held, before, step)
           ? undefined
           : afterStep(before, step, held.now)
-      const charged = after ? undefined : afterLateCharge(before, step, held.now)
-      if (charged) {
-        return {
-          movements: [chargeOf(charged)],
-          writes: [writeTo(updateTransfers, charged)],
-          result: { transfer: charged, changed: false },
-        }
-      }
       if (!after) {
+        const charged = afterLateCharge(before, step, held.now)
         const contradicts = source.by === 'rail' && isContradiction(before, step)
         return {
-          writes: contradicts ? [contradiction(world, before, step, held.now)] : [],
-          result: { transfer: before, changed: false },
+          movements: charged ? [chargeOf(charged)] : [],
+          writes: [
+            ...(charged ? [writeTo(updateTransfers, charged)] : []),
+            ...(contradicts ? [contradiction(world, before, step, held.now)] : []),
+          ],
+          result: { transfer: charged ?? before, changed: false },
         }
       }
       return {
@@ -120,6 +117,8 @@ export function stepTransfer(
           ...eventOf(world, before, after, held.now),
           ...(ends && source.by === 'operator' ? resolved(after, source.resolution, held.now) : []),
         ],
+        // Nodes and callers that sign at once may share a batch.
+        ...(step.kind === 'signed' ? { keeps: [keep(madeRows, { id, made: step.attempt })] } : {}),
         result: { transfer: after, changed: true },
       }
     },
@@ -158,10 +157,12 @@ function eventOf(world: World, before: Transfer, after: Transfer, now: Date): Wr
 const resolved = ({ id, tx_hash }: Transfer, resolution: Resolution, now: Date): Write[] =>
   resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null }, resolution, now)
 
-/** The rail reports another outcome than the booked one, or refuses a transfer that is signed. */
-function isContradiction(before: Transfer, { kind }: TransferStep): boolean {
-  if (kind === 'refused') return before.nonce !== null
-  return isFinalTransfer(before) && (kind === 'confirmed' || kind === 'failed') && kind !== before.status
+/** The rail reports another outcome or payment than the booked one, or refuses a transfer that is signed. */
+function isContradiction(before: Transfer, step: TransferStep): boolean {
+  if (step.kind === 'refused') return before.nonce !== null
+  if (!isFinalTransfer(before) || (step.kind !== 'confirmed' && step.kind !== 'failed')) return false
+  const shown = namedByMined(step).tx_hash ?? before.tx_hash
+  return step.kind !== before.status || shown !== before.tx_hash
 }
 
 function contradiction(world: World, object: Transfer, step: TransferStep, now: Date): Write {
@@ -169,7 +170,7 @@ function contradiction(world: World, object: Transfer, step: TransferStep, now: 
   const said = {
     kind: step.kind,
     ...('rail_code' in step ? { rail_code: step.rail_code } : {}),
-    tx_hash: object.tx_hash,
+    tx_hash: ('mined' in step && step.mined?.attempt.tx_hash) || object.tx_hash,
   }
   return contradictionWrite(world, { rail: object.network, object, paid, said }, now)
 }
@@ -188,7 +189,7 @@ function afterStep(before: Transfer, step: TransferStep, now: Date): Transfer | 
       return before.status === 'processing'
         ? {
             ...before,
-            ...(step.mined ? namedBy(step.mined.attempt) : {}),
+            ...namedByMined(step),
             status: 'confirmed',
             sequence: before.sequence + 1,
             completed_at: now,
@@ -201,7 +202,11 @@ function afterStep(before: Transfer, step: TransferStep, now: Date): Transfer | 
         : undefined
     case 'failed':
       return before.status === 'processing'
-        ? { ...failedWith(before, step.rail_code, 'reverted', now), ...chargedAt(step, now) }
+        ? {
+            ...failedWith(before, step.rail_code, 'reverted', now),
+            ...namedByMined(step),
+            ...chargedAt(step, now),
+          }
         : undefined
   }
 }
@@ -214,6 +219,10 @@ const withTransaction = (before: Transfer, step: Signed): Transfer => ({
 })
 
 const namedBy = ({ tx_hash, signed }: Signed) => ({ tx_hash, signed_transaction: signed })
+
+/** At its end a transfer shows the payment that was mined. The hash of a cancel is not shown. */
+const namedByMined = ({ mined }: { readonly mined?: Mined }) =>
+  mined?.attempt.purpose === 'pay' ? namedBy(mined.attempt) : {}
 
 const chargedAt = ({ charged }: Charge, now: Date) =>
   charged === undefined ? {} : { charged, charged_at: now }

@@ -190,7 +190,12 @@ async function broadcast(world: World, transfer: Transfer, made: readonly Attemp
   if (!(await mayBroadcast(world, transfer, newest))) return later(world, transfer, RETRY_MS)
   const { kind } = await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)
   crashPoint('after_broadcast')
-  if (kind === 'unknown' && !(await isKnown(world, transfer, made))) return later(world, transfer, RETRY_MS)
+  if (kind === 'unknown') {
+    // A node that answers with an error may have the transaction all the same.
+    const seen = await look(world, transfer, made)
+    if (seen.kind === 'taken') await recordUnclear(world, transfer, seen)
+    if (seen.kind !== 'waiting' && seen.kind !== 'mined') return later(world, transfer, RETRY_MS)
+  }
   await step(world, transfer, { kind: 'broadcast' })
   await pollLater(world, transfer)
 }
@@ -201,12 +206,6 @@ const mayBroadcast = (world: World, transfer: Transfer, attempt: Attempt) =>
 
 const look = (world: World, transfer: Transfer, made: readonly Attempt[]) =>
   world.chains[transfer.network].look(chainOrderOf(transfer), reservationOf(transfer), made)
-
-/** A node that answers a broadcast with an error may have the transaction all the same. */
-async function isKnown(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<boolean> {
-  const { kind } = await look(world, transfer, made)
-  return kind === 'waiting' || kind === 'mined'
-}
 
 async function follow(world: World, transfer: Transfer): Promise<void> {
   const made = await attemptsOf(world.db, transfer.id)
@@ -233,7 +232,9 @@ async function replaceIfStuck(world: World, transfer: Transfer, made: readonly A
   if (age_ms < world.chains[transfer.network].replace_after_ms) return
   // What is being canceled is not paid with higher fees.
   const signed = await signNext(world, transfer, made, newest.purpose)
-  if (signed instanceof Date || isFinalTransfer(signed)) return
+  // An older one waits. The newest may never have left: its node can have died between storing and broadcasting it.
+  if (signed instanceof Date) return made.length > 1 ? broadcastAgain(world, transfer, made) : undefined
+  if (isFinalTransfer(signed)) return
   crashPoint('before_replace')
   await broadcastAgain(world, transfer, await attemptsOf(world.db, transfer.id))
 }
@@ -278,7 +279,10 @@ async function compare(world: World, log: Logger, { resource_id }: FollowUp): Pr
       said: { kind: 'absent' },
     })
   const end = endOf(seen, made)
-  if (!end) return
+  if (!end) {
+    if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
+    return
+  }
   await step(world, transfer, end)
   await endFollowUp(world.db, resource_id)
 }

@@ -307,6 +307,7 @@ export const transferChecks: readonly Check[] = [
         OR (t.charged IS NULL) <> (t.charged_at IS NULL) OR t.charged < 0
         OR (t.charged IS NOT NULL AND (t.completed_at IS NULL OR t.tx_hash IS NULL OR t.charged_at < t.completed_at))
         OR (t.wallet_id IS NULL) <> (t.nonce IS NULL) OR (t.tx_hash IS NOT NULL AND t.nonce IS NULL)
+        OR (t.status = 'failed' AND t.nonce IS NOT NULL AND t.tx_hash IS NULL)
         OR t.sequence <> CASE t.status WHEN 'pending' THEN 1 WHEN 'processing' THEN 1 + ${payments} ELSE 2 + ${payments} END)`,
   },
   {
@@ -348,7 +349,7 @@ export const transferChecks: readonly Check[] = [
       ON x.transfer_id = t.id
       WHERE t.id IS NULL OR (t.tx_hash IS NULL) <> (x.transfer_id IS NULL) OR (x.transfer_id IS NOT NULL AND (t.nonce IS NULL
         OR x.made <> x.newest OR x.mined > 1 OR NOT x.shown OR NOT x.sound OR (x.mined > 0 AND t.completed_at IS NULL)
-        OR (t.status = 'confirmed' AND (x.canceled OR NOT x.shown_is_mined))
+        OR NOT x.shown_is_mined OR (t.status = 'confirmed' AND x.canceled)
         OR (t.status = 'failed' AND x.mined > 0 AND x.canceled <> (t.failure_code = 'canceled'))))`,
   },
   {

@@ -55,12 +55,19 @@ CREATE OR REPLACE TRIGGER transactions_mined_once BEFORE UPDATE OF block_height,
   EXECUTE FUNCTION transaction_stays();
 
 -- The hash of a transfer is that of one of its own payments. Asked after the statement, which may insert the transaction too.
+-- A node of the version before signs without storing a transaction, also a transfer for which a newer node has reserved a nonce:
+-- then its signature becomes the first transaction. That part is to be removed with the next version.
 CREATE OR REPLACE FUNCTION own_transaction() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF NOT EXISTS (SELECT FROM transactions x WHERE x.transfer_id = NEW.id AND x.tx_hash = NEW.tx_hash AND x.signed = NEW.signed_transaction
+  IF EXISTS (SELECT FROM transactions x WHERE x.transfer_id = NEW.id AND x.tx_hash = NEW.tx_hash AND x.signed = NEW.signed_transaction
       AND x.purpose = 'pay') THEN
+    RETURN NULL;
+  END IF;
+  IF OLD.tx_hash IS NOT NULL OR EXISTS (SELECT FROM transactions x WHERE x.transfer_id = NEW.id) THEN
     RAISE EXCEPTION '% has no such transaction', NEW.id;
   END IF;
+  INSERT INTO transactions (transfer_id, attempt, network, purpose, tx_hash, signed, terms, created_at)
+    VALUES (NEW.id, 1, NEW.network, 'pay', NEW.tx_hash, NEW.signed_transaction, '{}', now());
   RETURN NULL;
 END $$;
 CREATE OR REPLACE TRIGGER transfers_own_transaction AFTER UPDATE OF tx_hash, signed_transaction ON transfers
@@ -68,8 +75,9 @@ CREATE OR REPLACE TRIGGER transfers_own_transaction AFTER UPDATE OF tx_hash, sig
   EXECUTE FUNCTION own_transaction();
 
 -- A node of the version before signs without a reservation, in the sandbox only: its transfer gets the next nonce, and its
--- transaction a row. To be removed with the next version.
-CREATE OR REPLACE FUNCTION reserve_for_older() RETURNS trigger LANGUAGE plpgsql AS $$
+-- transaction a row. Migration 0059 creates the same. To be removed with the next version.
+CREATE OR REPLACE FUNCTION reserve_for_older() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
   NEW.wallet_id := NEW.network || ':simulated';
   INSERT INTO wallets AS w (id, network, address, first_nonce, next_nonce, created_at) VALUES (NEW.wallet_id, NEW.network, 'simulated', 0, 1, NEW.created_at)
@@ -88,13 +96,14 @@ CREATE OR REPLACE TRIGGER transfers_charged_once BEFORE UPDATE OF charged, charg
   EXECUTE FUNCTION order_stays();
 
 -- Nothing that was signed fails on anybody's word but the chain's, and the chain speaks of what was broadcast. So what is
--- pending fails only while nothing was signed; whatever was signed passes through processing first.
+-- pending fails only while nothing is reserved: a nonce that nobody spends is a gap, behind which all later ones wait.
 CREATE OR REPLACE FUNCTION signed_is_out() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION '% was signed: it cannot fail before the chain says so', OLD.id;
+  RAISE EXCEPTION '% has a nonce or was signed: it cannot fail before the chain says so', OLD.id;
 END $$;
 CREATE OR REPLACE TRIGGER transfers_signed_is_out BEFORE UPDATE OF status ON transfers
-  FOR EACH ROW WHEN (OLD.status = 'pending' AND NEW.status = 'failed' AND (OLD.tx_hash IS NOT NULL OR NEW.tx_hash IS NOT NULL))
+  FOR EACH ROW WHEN (OLD.status = 'pending' AND NEW.status = 'failed'
+    AND (OLD.nonce IS NOT NULL OR NEW.nonce IS NOT NULL OR OLD.tx_hash IS NOT NULL OR NEW.tx_hash IS NOT NULL))
   EXECUTE FUNCTION signed_is_out();
 
 -- What was quoted never changes; it is executed once; and its time can only be cut short.

@@ -46,3 +46,22 @@ CREATE UNIQUE INDEX transfers_nonce ON transfers (wallet_id, nonce) WHERE nonce 
 CREATE UNIQUE INDEX transactions_tx_hash ON transactions (network, tx_hash);
 -- A replacement gives a transfer another hash; the triggers in orders.sql say which ones it may have.
 DROP TRIGGER IF EXISTS transfers_signed_once ON transfers;
+
+-- As in orders.sql, which is installed later, in a transaction of its own. Nodes of the version before sign meanwhile, and a
+-- transfer that is signed without a nonce could not be followed by this version.
+CREATE FUNCTION reserve_for_older() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+  NEW.wallet_id := NEW.network || ':simulated';
+  INSERT INTO wallets AS w (id, network, address, first_nonce, next_nonce, created_at) VALUES (NEW.wallet_id, NEW.network, 'simulated', 0, 1, NEW.created_at)
+    ON CONFLICT (id) DO UPDATE SET next_nonce = w.next_nonce + 1 RETURNING next_nonce - 1 INTO NEW.nonce;
+  INSERT INTO transactions (transfer_id, attempt, network, purpose, tx_hash, signed, terms, created_at)
+    VALUES (NEW.id, 1, NEW.network, 'pay', NEW.tx_hash, NEW.signed_transaction, '{}', now());
+  RETURN NEW;
+END $$;
+CREATE TRIGGER transfers_reserve_for_older BEFORE UPDATE OF tx_hash ON transfers
+  FOR EACH ROW WHEN (OLD.tx_hash IS NULL AND NEW.tx_hash IS NOT NULL AND NEW.nonce IS NULL)
+  EXECUTE FUNCTION reserve_for_older();
+
+-- The checks of the version before know one transaction per transfer, and would report a replaced one.
+UPDATE audit_progress SET edition = 2;
