@@ -221,7 +221,11 @@ const withTransaction = (before: Transfer, step: Signed): Transfer => ({
 const namedBy = ({ tx_hash, signed }: Signed) => ({ tx_hash, signed_transaction: signed })
 
 /** At its end a transfer shows the payment that was mined. The hash of a cancel is not shown. */
-const namedByMined = ({ mined }: { readonly mined?: Mined }) =>
+const namedByMined = ({
+  mined,
+}: {
+  readonly mined?: Mined
+}): Partial<Pick<Transfer, 'tx_hash' | 'signed_transaction'>> =>
   mined?.attempt.purpose === 'pay' ? namedBy(mined.attempt) : {}
 
 const chargedAt = ({ charged }: Charge, now: Date) =>
