@@ -144,6 +144,7 @@ async function copy(stage: Stage, model: Model): Promise<void> {
     await insert(stage, 'quotes', { from: `t.id = '${quote_id}' AND ${where}`, columns })
     await stage.sql(`INSERT INTO unfolded (trade_id) SELECT id FROM made m WHERE ${where}`)
   }
+  if (kind === 'transfer') await copyTransactions(stage, model, where)
   if (kind === 'payout') {
     const columns = { payout_id: 'm.id', end_to_end_id: 'm.outside' }
     await insert(stage, 'end_to_end_ids', { from: `t.payout_id = '${id}' AND ${where}`, columns })
@@ -179,6 +180,16 @@ async function copy(stage: Stage, model: Model): Promise<void> {
   })
 }
 
+/** The copies took the next nonces of the wallet; each has the transaction of the model under its own hash. */
+async function copyTransactions(stage: Stage, { id }: Model, where: string): Promise<void> {
+  const columns = { transfer_id: 'm.id' }
+  await insert(stage, 'transactions', { from: `t.transfer_id = '${id}' AND ${where}`, columns })
+  await stage.sql(
+    `UPDATE wallets SET next_nonce = next_nonce + (SELECT count(*) FROM made m WHERE ${where})
+     WHERE id = (SELECT wallet_id FROM transfers WHERE id = '${id}')`,
+  )
+}
+
 /** Inserts the events of all kinds in log order. */
 async function tell(stage: Stage): Promise<void> {
   await stage.sql('INSERT INTO events SELECT * FROM told ORDER BY position')
@@ -193,6 +204,7 @@ const NAMED: Readonly<Record<string, string>> = {
   send_id: 'replace(t.send_id, substr(t.id, 4), substr(m.id, 4))',
   end_to_end_id: 'CASE WHEN t.end_to_end_id IS NOT NULL THEN m.outside END',
   tx_hash: 'CASE WHEN t.tx_hash IS NOT NULL THEN m.outside END',
+  nonce: '(SELECT next_nonce FROM wallets WHERE id = t.wallet_id) - 1 + row_number() OVER (ORDER BY m.g)',
 }
 
 type Copying = { from: string; joins?: string; columns: Record<string, string>; into?: string }
