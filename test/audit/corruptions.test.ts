@@ -48,6 +48,8 @@ const unseen: Record<string, string> = {
   'transfers.next_attempt_at': 'when to look again: only that it is within two days',
   'transactions.signed': 'opaque bytes; those of the newest payment are compared with the transfer',
   'transactions.terms': 'what was offered to the network; what it took is checked',
+  'transactions.created_at':
+    'when the first payment was signed; only before its order, after its end, or of a replacement is it seen',
   'transactions.block_height': 'as the network counts; that a block has both is checked',
   'transactions.block_hash': 'as the network counts; that a block has both is checked',
   'wallets.created_at': 'for a reader',

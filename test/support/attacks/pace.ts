@@ -22,6 +22,7 @@ export function openAssault(): Assault {
     process.stdout.write(`${JSON.stringify(counts)}\n`, () => process.exit(0))
   })
   const count = (what: string) => {
+    if (!ended && counts[what] === undefined) process.stdout.write(`first ${what}\n`)
     counts[what] = (counts[what] ?? 0) + 1
   }
   return {
