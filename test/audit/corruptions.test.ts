@@ -188,7 +188,7 @@ async function doubleRow(): Promise<Corruption> {
   const names = columns.get(table)!.map(({ column_name }) => column_name)
   const last = tables[table]!.key.split(', ').at(-1)!
   const values = names.map((name) => {
-    if (name === 'line') return 'line + 7'
+    if (name === 'line' || name === 'attempt') return `${name} + 7`
     if (name === 'n') return 'n + 1000000'
     if (name === 'sequence' && table === 'events') return 'sequence + 1'
     return name === last || (table === 'balances' && name === 'customer_id') ? `${name} || 'x'` : name
