@@ -48,7 +48,7 @@ export async function startRpcProxy(node_url: string): Promise<RpcProxy> {
     calls.push(...asked)
     if (cut) return void request.socket.destroy()
     if (raw) return void response.writeHead(raw.status ?? 200).end(raw.body)
-    await sleep(delay_ms)
+    await sleep(delay_ms, undefined, { ref: false })
     const replies = await repliesTo(asked)
     if (lose_answers) return void request.socket.destroy()
     response.writeHead(200, { 'content-type': 'application/json' })

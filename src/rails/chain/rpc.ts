@@ -107,10 +107,8 @@ async function use<Answer>(
   work: Work<Answer>,
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const [inspected, worked] = await Promise.allSettled([endpoint.inspectIfDue(), work(endpoint.node(signal))])
-  if (inspected.status === 'rejected') throw inspected.reason
-  if (worked.status === 'rejected') throw worked.reason
-  return worked.value
+  const [, answer] = await Promise.all([endpoint.inspectIfDue(), work(endpoint.node(signal))])
+  return answer
 }
 
 async function inspectOne(endpoint: WatchedEndpoint): Promise<Inspected> {
