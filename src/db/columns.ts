@@ -216,6 +216,8 @@ const columns = {
     'metadata',
     'wallet_id',
     'nonce',
+    'seal',
+    'cancel_requested_at',
   ],
   transactions: [
     'transfer_id',

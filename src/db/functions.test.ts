@@ -29,8 +29,8 @@ test('a changed file requires a new EDITION', async () => {
     .digest('hex')
   // When this fails: raise EDITION by one, then put the new digest here.
   expect({ edition: EDITION, digest: digest.slice(0, 16) }).toEqual({
-    edition: 14,
-    digest: '509fad21b8a40a30',
+    edition: 15,
+    digest: '9aee063bfe65b4ba',
   })
 })
 

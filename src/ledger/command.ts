@@ -85,6 +85,8 @@ export type Decision<Result> = {
   readonly keeps?: readonly Kept[]
   /** The new record of the command's claim. Absent: the claim stays unchanged. */
   readonly record?: IdempotencyRecord
+  /** The command carries out what operators approved, although no money moves. */
+  readonly carries_out?: true
   readonly result: Result
 }
 

@@ -83,6 +83,7 @@ export type OpenWorlds = {
 type Own =
   | 'pix'
   | 'chains'
+  | 'sealTransfer'
   | 'prices'
   | 'set_prices'
   | 'quoting'
@@ -163,6 +164,7 @@ export function openWorlds(options: {
       production: open('production', {
         pix: unavailablePix,
         chains: chainsOf(unavailableChain),
+        sealTransfer: () => null,
         prices: prices_file === undefined ? noPrices : filePrices({ path: prices_file, log }),
         set_prices: noSetPrices,
         quoting,
@@ -173,6 +175,7 @@ export function openWorlds(options: {
       sandbox: open('sandbox', {
         pix: simulatedPix({ clock, journal }),
         chains: chainsOf((network) => simulatedChain({ network, clock, ...config.sandbox, journal })),
+        sealTransfer: () => null,
         prices: simulatedPrices({ clock }),
         set_prices: setPrices,
         // Contract §14: no spread and an endless treasury, so that examples stay true.

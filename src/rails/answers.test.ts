@@ -124,6 +124,7 @@ test('the answers of the simulated rails are valid, and pass unchanged', async (
       destination_address: 'x',
       amount,
       created_at: new Date(0),
+      seal: null,
     }
     const wallet = await chain.wallet()
     expect(await rail.wallet()).toEqual(wallet)

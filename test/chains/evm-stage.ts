@@ -99,12 +99,10 @@ async function openScene({ node, network, urls }: Place, changes: SceneOptions):
   // Inspects at each use, so that a test does not wait for the next inspection. Blocks of anvil are dated as it pleases.
   const fresh = { inspect_after_ms: 0, head_age_most_ms: 86_400_000, behind_most: 1000n }
   const rpc = openEvmRpc({ network, urls: rest.urls ?? urls, ...fresh, ...rpc_options })
-  const sealFor = (order: ChainOrder) => sealOf(seal_key, { ...order, transfer_id: order.id })
   const chain = evmChain({
     network,
     rpc,
     signer,
-    sealFor,
     contract,
     cost_most_wei: ETHER,
     log,
@@ -115,11 +113,19 @@ async function openScene({ node, network, urls }: Place, changes: SceneOptions):
 
   return {
     ...{ chain, rpc, token, wallet, warnings, key: `0x${key}` },
-    order: (fields = {}) => ({
-      ...{ id: `tr_${randomBytes(4).toString('hex')}`, asset: 'USDT', network, amount: 1_500_000n },
-      ...{ destination_address: randomAddress(), created_at: new Date() },
-      ...fields,
-    }),
+    order(fields = {}) {
+      const order = {
+        ...{
+          id: `tr_${randomBytes(4).toString('hex')}`,
+          asset: 'USDT' as const,
+          network,
+          amount: 1_500_000n,
+        },
+        ...{ destination_address: randomAddress(), created_at: new Date() },
+        ...fields,
+      }
+      return { seal: sealOf(seal_key, { ...order, transfer_id: order.id }), ...order }
+    },
     async sign(order, made = [], purpose = 'pay', nonce = 0n) {
       const found = await chain.attempt(order, reserved(nonce), made, purpose)
       expect(found.kind).toBe('signed')

@@ -47,6 +47,7 @@ export function openBareWorld(options: {
     ...(options.wait_ms === undefined ? {} : { wait_ms: options.wait_ms }),
   })
   const world: World<'sandbox'> = createWorld({
+    sealTransfer: () => null,
     environment: 'sandbox',
     db,
     reads: db,

@@ -289,11 +289,11 @@ function approvalOf(id: string, pen: OperatorPen): ActLine {
       if (proposal.ended !== null && proposal.ended !== 'done') alreadyEnded(proposal)
       if (proposal.approved_by === null && proposal.expires_at <= held.now) expired(proposal)
     },
-    lineOf({ movements = [] }, held) {
+    lineOf({ movements = [], carries_out }, held) {
       const proposal = held.row(proposalRows, id)!
       // A step without movements does not carry out the order yet: if the next step is refused, the proposal must
       // stay open.
-      if (proposal.approved_by !== null || movements.length === 0) return undefined
+      if (proposal.approved_by !== null || (movements.length === 0 && !carries_out)) return undefined
       const approval = { id, approved_by: pen.actor.email, approved_at: held.now }
       return {
         entry: entryOf('approve', { ...proposal, ...approval }),

@@ -9,4 +9,5 @@ export const chainOrderOf = (transfer: Transfer): ChainOrder => ({
   destination_address: transfer.destination_address,
   amount: transfer.amount_net,
   created_at: transfer.created_at,
+  seal: transfer.seal,
 })

@@ -51,6 +51,10 @@ export type Transfer = {
   /** What the transfer spends: reserved before anything is signed. */
   readonly wallet_id: string | null
   readonly nonce: bigint | null
+  /** Over what was ordered, for the signer (`rails/signer/seal.ts`). Null where nothing is signed for real. */
+  readonly seal: string | null
+  /** When two operators asked for a transaction that spends the nonce without paying. */
+  readonly cancel_requested_at: Date | null
 }
 
 export const isFinalTransfer = ({ status }: Pick<Transfer, 'status'>): boolean =>
@@ -76,6 +80,7 @@ export const insertTransfers = insertInto('transfers', {
   created_at: 'timestamptz',
   request_id: 'text?',
   metadata: 'json',
+  seal: 'text?',
 })
 
 export const transferRow = (transfer: Transfer) => ({
@@ -101,6 +106,7 @@ export const updateTransfers = updateOf(transferRows, 'transfers', {
   charged_at: 'timestamptz?',
   wallet_id: 'text?',
   nonce: 'bigint?',
+  cancel_requested_at: 'timestamptz?',
 })
 
 /** Another transfer has this transaction hash already. */

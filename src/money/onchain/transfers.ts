@@ -165,6 +165,13 @@ export function acceptTransfer(
           request_id,
           wallet_id: null,
           nonce: null,
+          seal: world.sealTransfer({
+            transfer_id: id,
+            network,
+            destination_address: order.destination_address,
+            amount: amount_net,
+          }),
+          cancel_requested_at: null,
         }
         const object = renderTransfer(transfer)
         return {

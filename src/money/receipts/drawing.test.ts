@@ -51,6 +51,8 @@ const transfer: Transfer = {
   tx_hash: `0x${'9b1e2c3d'.repeat(8)}`,
   signed_transaction: null,
   wallet_id: null,
+  seal: null,
+  cancel_requested_at: null,
   nonce: null,
   charged: null,
   charged_at: null,

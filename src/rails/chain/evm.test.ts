@@ -121,9 +121,11 @@ describe('a signed transaction', () => {
     const { chain, wallet, order, sign } = await stage.open({ signatures_per_hour: 1 })
     await sign(order())
     expect(await chain.attempt(order(), { wallet, nonce: 1n }, [], 'pay')).toMatchObject({ kind: 'later' })
-    const unsealed = await stage.open({ sealFor: () => 'no seal' })
-    const attempt = unsealed.chain.attempt(order(), { wallet: unsealed.wallet, nonce: 0n }, [], 'pay')
-    await expect(attempt).rejects.toBeInstanceOf(SignatureRefused)
+    const other = await stage.open()
+    for (const seal of ['no seal', null]) {
+      const attempt = other.chain.attempt(order({ seal }), { wallet: other.wallet, nonce: 0n }, [], 'pay')
+      await expect(attempt).rejects.toBeInstanceOf(SignatureRefused)
+    }
   })
 
   test('is not accepted from a signer that signs something else, or with another key', async () => {

@@ -24,8 +24,6 @@ export type EvmChainOptions = {
   readonly network: EvmNetwork
   readonly rpc: Rpc
   readonly signer: Signer
-  /** The seal that was stored when the transfer was accepted (`signer/seal.ts`). */
-  readonly sealFor: (order: ChainOrder) => string | Promise<string>
   /** The most that one transaction may cost: maximum fee × gas limit, in wei. */
   readonly cost_most_wei: bigint
   /** The most that is offered to the miner, per unit of gas. */
@@ -62,7 +60,7 @@ const passingRules: readonly SignerRule[] = ['fee_cap', 'count_per_hour', 'amoun
 
 /** USDT on one EVM network. */
 export function evmChain(options: EvmChainOptions): EvmChain {
-  const { network, rpc, signer, sealFor, log, clock = { now: Date.now } } = options
+  const { network, rpc, signer, log, clock = { now: Date.now } } = options
   const facts = networks[network]
   const place: EvmPlace = {
     network,
@@ -111,7 +109,8 @@ export function evmChain(options: EvmChainOptions): EvmChain {
 
     async attempt(order, reservation, made, purpose, signal) {
       const { id, destination_address, amount } = order
-      const intent = { transfer_id: id, network, destination_address, amount, seal: await sealFor(order) }
+      // Without a seal the signer refuses.
+      const intent = { transfer_id: id, network, destination_address, amount, seal: order.seal ?? '' }
       const commission = { intent, reservation, made, purpose }
       const drafted = await orNone(async () => draftTransaction(rpc, await sceneOf(), commission, signal))
       if (drafted?.kind !== 'drafted') return later(order, drafted?.why ?? 'endpoints_unavailable')

@@ -9,6 +9,8 @@ export type ChainOrder = {
   readonly destination_address: string
   readonly amount: bigint
   readonly created_at: Date
+  /** Made at acceptance, for the signer (`signer/seal.ts`). Null where nothing is signed for real. */
+  readonly seal: string | null
 }
 
 /**

@@ -27,7 +27,7 @@ CREATE OR REPLACE TRIGGER payouts_order_stays BEFORE UPDATE OF id, partner_id, c
   description, send_id, request_id, metadata ON payouts
   FOR EACH ROW EXECUTE FUNCTION order_stays();
 CREATE OR REPLACE TRIGGER transfers_order_stays BEFORE UPDATE OF id, partner_id, customer_id, api_key_id, idempotency_key, asset, network,
-  amount_net, fee, destination_address, request_id, metadata ON transfers
+  amount_net, fee, destination_address, request_id, metadata, seal ON transfers
   FOR EACH ROW EXECUTE FUNCTION order_stays();
 
 -- What a transfer spends is reserved once.
