@@ -8,6 +8,7 @@ import { openPool, withOwner } from '../db/pool.ts'
 import type { Config } from '../node/config.ts'
 import { openWorlds } from '../node/worlds.ts'
 import { openShared } from '../parties/partners/partners.ts'
+import { openLogKey } from '../records/acts/log.ts'
 import type { CliCommand, Input, Output } from './command.ts'
 import { isLoginRefused } from './service-error-output.ts'
 
@@ -22,17 +23,18 @@ export async function runWithDatabase(
     const seats = await seatsOf(database.url, config)
     if (database.embedded) await migrate(database.url, { seats, check: await keyCheckOf(config) })
     const db = openPool({ ...seats('shared', 'trilho command line'), max: 2 })
+    const sealer = openSealer(config, await secretKeysOf(config))
     const opened = openWorlds({
       seats,
       clock: systemClock(),
       log: pino({ level: 'silent' }),
       config,
       pool: 2,
+      logKey: openLogKey({ shared: db, sealer }),
     })
     try {
       const { worlds } = opened
       const shared = openShared(db)
-      const sealer = openSealer(config, await secretKeysOf(config))
       const office = openOffice({ shared, worlds, sealer })
       return await command.runWith(input, { url: database.url, shared, worlds, office })
     } catch (error) {

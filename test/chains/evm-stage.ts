@@ -47,7 +47,7 @@ export type StageScene = {
 
 const ETHER = 10n ** 18n
 const seal_key = createHash('sha256').update('seals of tests').digest()
-const randomAddress = () => `0x${randomBytes(20).toString('hex')}`
+export const randomAddress = () => `0x${randomBytes(20).toString('hex')}`
 
 export async function openEvmStage(network: EvmNetwork): Promise<EvmStage> {
   const node = await startAnvil({ chain_id: Number(networks[network].chain_id) })
@@ -90,7 +90,7 @@ async function openScene({ node, network, urls }: Place, changes: SceneOptions):
   const { contract } = token
   const per_hour = { count: signatures_per_hour, amount: 10n ** 15n, gas_wei: 100n * ETHER }
   const limits = { contract, cost_most_wei: ETHER, per_hour }
-  const signer = localSigner({ key, seal_keys: [seal_key], networks: { [network]: limits } })
+  const signer = localSigner({ key, sealKey: async () => seal_key, networks: { [network]: limits } })
   const wallet = (await signer.addresses())[network]!
   if (tokens > 0n) await token.mint(wallet, tokens)
   await node.setBalance(wallet, gas_coin)

@@ -59,6 +59,9 @@ const handed = (name: 'slow' | 'swift'): Rails => ({
   chain: {
     environment: 'sandbox',
     network: 'tron',
+    is_configured: true,
+    check: async () => {},
+    endpoints: () => [],
     reserved_most: Number.POSITIVE_INFINITY,
     replace_after_ms: Number.POSITIVE_INFINITY,
     feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),

@@ -47,7 +47,7 @@ export function openBareWorld(options: {
     ...(options.wait_ms === undefined ? {} : { wait_ms: options.wait_ms }),
   })
   const world: World<'sandbox'> = createWorld({
-    sealTransfer: () => null,
+    transferSeals: async () => () => null,
     environment: 'sandbox',
     db,
     reads: db,

@@ -18,6 +18,7 @@ import {
 import { activeCustomer, findCustomer } from '../../parties/customers/customers.ts'
 import { customerRows } from '../../parties/customers/store.ts'
 import { onBehalfOf } from '../../parties/keys/keys.ts'
+import type { SealTransfer } from '../../rails/signer/seal.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
@@ -120,14 +121,18 @@ async function prepareTransfer(
 ): Promise<Command<Once<Transfer>>> {
   const { customer_id, network } = request.order
   await findCustomer(world, { partner_id: actor.partner_id, id: customer_id })
-  return acceptTransfer(world, actor, { ...request, fee: await currentFee(world, network) })
+  const [fee, seal] = await Promise.all([currentFee(world, network), world.transferSeals()])
+  return acceptTransfer(world, actor, { ...request, fee, seal })
 }
+
+/** What is asked for before the command: nothing is locked while rail and database answer. */
+type Terms = { readonly fee: bigint; readonly seal: SealTransfer }
 
 /** The command that accepts a transfer: claims the idempotency key, debits the customer, and writes the row and its event. */
 export function acceptTransfer(
   world: World,
   actor: PartnerActor,
-  { order, claim, fee, bodyOf, request_id = null }: TransferRequest & { fee: bigint },
+  { order, claim, fee, seal, bodyOf, request_id = null }: TransferRequest & Terms,
 ): Command<Once<Transfer>> {
   const { partner_id } = actor
   const { customer_id, asset, network, amount_net } = order
@@ -165,7 +170,7 @@ export function acceptTransfer(
           request_id,
           wallet_id: null,
           nonce: null,
-          seal: world.sealTransfer({
+          seal: seal({
             transfer_id: id,
             network,
             destination_address: order.destination_address,

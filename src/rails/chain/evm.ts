@@ -33,6 +33,8 @@ export type EvmChainOptions = {
   /** The token's contract and the depth of a confirmation, where they are not those of `networks`. */
   readonly contract?: string
   readonly confirmations?: number
+  /** False on a node that accepts transfers and sends none: its signer has no key. */
+  readonly signs?: boolean
   /** The address that the signer must have. */
   readonly wallet?: string
   readonly reserved_most?: number
@@ -44,8 +46,6 @@ export type EvmChainOptions = {
 }
 
 export type EvmChain = ChainRail<'production'> & {
-  /** Throws `ChainCheckFailed`, which says what is wrong with the set-up. */
-  check(): Promise<void>
   holdings(): Promise<Holdings>
 }
 
@@ -60,7 +60,7 @@ const passingRules: readonly SignerRule[] = ['fee_cap', 'count_per_hour', 'amoun
 
 /** USDT on one EVM network. */
 export function evmChain(options: EvmChainOptions): EvmChain {
-  const { network, rpc, signer, log, clock = { now: Date.now } } = options
+  const { network, rpc, signer, log, signs = true, clock = { now: Date.now } } = options
   const facts = networks[network]
   const place: EvmPlace = {
     network,
@@ -70,6 +70,13 @@ export function evmChain(options: EvmChainOptions): EvmChain {
   }
   const feeInputs = remembered(options.fees_fresh_ms ?? FEES_FRESH_MS, () => readFeeInputs(options))
   let wallet: string | undefined
+  const checkedOnce = openCheck(() => check(), log)
+
+  /** Throws `ChainCheckFailed`. */
+  async function check(): Promise<void> {
+    if (signs) await sceneOf()
+    await checkChain(rpc, place)
+  }
 
   async function sceneOf(): Promise<EvmScene & FeeBounds> {
     wallet ??= await walletOf(signer, network, options.wallet)
@@ -89,10 +96,17 @@ export function evmChain(options: EvmChainOptions): EvmChain {
   return {
     environment: 'production',
     network,
+    is_configured: true,
+    check,
+    endpoints: rpc.facts,
     reserved_most: options.reserved_most ?? RESERVED_MOST,
     replace_after_ms: options.replace_after_ms ?? REPLACE_AFTER_MS[network],
 
-    feeInputs: () => orUnavailable(feeInputs),
+    feeInputs: () =>
+      orUnavailable(async () => {
+        await checkedOnce()
+        return feeInputs()
+      }),
 
     wallet: () =>
       orUnavailable(async () => {
@@ -112,7 +126,10 @@ export function evmChain(options: EvmChainOptions): EvmChain {
       // Without a seal the signer refuses.
       const intent = { transfer_id: id, network, destination_address, amount, seal: order.seal ?? '' }
       const commission = { intent, reservation, made, purpose }
-      const drafted = await orNone(async () => draftTransaction(rpc, await sceneOf(), commission, signal))
+      const drafted = await orNone(async () => {
+        await checkedOnce()
+        return draftTransaction(rpc, await sceneOf(), commission, signal)
+      })
       if (drafted?.kind !== 'drafted') return later(order, drafted?.why ?? 'endpoints_unavailable')
       signal?.throwIfAborted()
       try {
@@ -147,10 +164,6 @@ export function evmChain(options: EvmChainOptions): EvmChain {
       return seen
     },
 
-    async check() {
-      await checkChain(rpc, await sceneOf())
-    },
-
     async holdings() {
       const scene = await sceneOf()
       const found = await orUnavailable(() => rpc.read((node) => readHoldings(node, scene)))
@@ -166,6 +179,30 @@ async function readFeeInputs({ network, rpc, ethPrice }: EvmChainOptions) {
   const eth_price = network === 'ethereum' ? await ethPrice?.() : 0n
   if (eth_price === undefined) return unavailable()
   return { gas_price_wei: base_fee + priority, eth_price, sat_per_vbyte: 0n }
+}
+
+/**
+ * Nothing is accepted or signed before the set-up was found right once: a token with other decimals, for example, would pay other
+ * amounts. A failed check is logged, and made again for a later call.
+ */
+function openCheck(check: () => Promise<void>, log: EvmChainOptions['log']): () => Promise<void> {
+  let passed = false
+  let checking: Promise<void> | undefined
+  return async () => {
+    if (passed) return
+    checking ??= check().then(
+      () => {
+        passed = true
+        checking = undefined
+      },
+      (error: unknown) => {
+        checking = undefined
+        if (error instanceof ChainCheckFailed) log?.warn(`chain: ${error.message}`)
+        throw error
+      },
+    )
+    await checking
+  }
 }
 
 /** Orders that come together share one answer. A failure is not remembered. */
@@ -185,19 +222,21 @@ function remembered<Answer>(fresh_ms: number, ask: () => Promise<Answer>): () =>
 const unavailable = (): never => refuse('rail_unavailable', { retry_after_seconds: RETRY_AFTER_SECONDS })
 
 const isOutage = (error: unknown): boolean =>
-  error instanceof EndpointsUnavailable || error instanceof EndpointFailure
+  error instanceof EndpointsUnavailable ||
+  error instanceof EndpointFailure ||
+  error instanceof ChainCheckFailed
 
 /** Before an order is accepted, an outage is a reason to refuse it. */
 async function orUnavailable<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask()
   } catch (error) {
-    if (isOutage(error) || error instanceof ChainCheckFailed) return unavailable()
+    if (isOutage(error)) return unavailable()
     throw error
   }
 }
 
-/** Undefined during an outage. */
+/** Undefined during an outage, and while the set-up is wrong. */
 async function orNone<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await ask()

@@ -1,6 +1,7 @@
 import type { Environment } from '../../core/environment.ts'
 import type { Asset } from '../../core/money.ts'
 import { type Network, networkNames } from '../../core/networks.ts'
+import type { EndpointFacts } from './rpc-health.ts'
 
 export type ChainOrder = {
   readonly id: string
@@ -91,6 +92,12 @@ export type FeeInputs = {
 export interface ChainRail<E extends Environment = Environment> {
   readonly environment: E
   readonly network: Network
+  /** False in production without endpoints of this network. */
+  readonly is_configured: boolean
+  /** Throws what is wrong with the set-up: the chain, the contract, the node, the wallet. */
+  check(): Promise<void>
+  /** The health of the nodes that are asked; none where the chain is simulated. */
+  endpoints(): readonly EndpointFacts[]
   /** How many transfers may hold a nonce of the wallet at once. */
   readonly reserved_most: number
   /** A transaction that waits for longer is replaced by one with higher fees. */

@@ -43,6 +43,9 @@ export function simulatedChain({
   return {
     environment: 'sandbox',
     network,
+    is_configured: true,
+    check: async () => {},
+    endpoints: () => [],
     reserved_most: Number.POSITIVE_INFINITY,
     replace_after_ms: confirm_ms,
 
