@@ -59,7 +59,8 @@ async function serve(config: Config): Promise<void> {
   try {
     process.stdout.write(renderInstructions(service.url, await withDatabase(config, prepare)))
     await new Promise<void>((resolve) => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+      // Ctrl+C reaches this process from the terminal and from npm; the second signal must not cut the first one short.
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
     })
   } finally {
     await service.stop()
