@@ -373,6 +373,8 @@ export const reasons = [
   'not_confirmed',
   'may_still_be_mined',
   'reversed_before',
+  'not_paused',
+  'paused_since',
   'not_in_the_log',
   'withdraw_instead',
   'proposal_of_another',

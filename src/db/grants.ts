@@ -27,6 +27,8 @@ export const worldGrants: Record<string, string> = {
   transfers: 'SELECT, INSERT, UPDATE',
   transactions: 'SELECT, INSERT, UPDATE',
   wallets: 'SELECT, INSERT, UPDATE',
+  rail_controls: 'SELECT, INSERT, UPDATE',
+  rail_changes: 'SELECT, INSERT',
   holds: 'SELECT, INSERT, DELETE',
   resolutions: 'SELECT, INSERT',
   follow_ups: 'SELECT, INSERT, UPDATE',
@@ -152,6 +154,8 @@ export const tablePurposes: Record<string, string> = {
   transactions:
     'what was signed for transfers, stored before it is broadcast; all of one transfer spend its nonce',
   wallets: 'the wallets that pay transfers, and their next nonces',
+  rail_controls: 'which rails are paused, and how much may leave on each',
+  rail_changes: 'every pause, resume and limit of a rail, with who and why',
   sends: 'repeated sends of a payout, stored before they are made, with the end of the lease',
   holds: 'payouts and transfers that an open proposal is about; workers send nothing for them',
   resolutions: 'outcomes that operators established, with evidence',

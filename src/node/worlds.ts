@@ -10,6 +10,7 @@ import { type Check, type Template, templateChecks, transitCheck } from '../ledg
 import { refusalCheck } from '../ledger/claims-audit.ts'
 import { type DoorFacts, type DoorOptions, openDoor } from '../ledger/commit.ts'
 import { adjustmentChecks, adjustmentTemplate } from '../money/adjustments/store.ts'
+import { controlChecks } from '../money/custody/controls-store.ts'
 import { depositChecks, depositTemplate } from '../money/deposits/store.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../money/onchain/store.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from '../money/pix/store.ts'
@@ -59,6 +60,7 @@ export const sliceChecks: readonly Check[] = [
   ...tradeChecks,
   ...treasuryChecks,
   replayCheck,
+  ...controlChecks,
   ...approvalChecks,
   ...eventChecks,
   ...webhookChecks,

@@ -15,6 +15,7 @@ import { openOrderCommands } from './operator/open-orders.ts'
 import { partnerCommands } from './operator/partners.ts'
 import { peopleCommands } from './operator/people.ts'
 import { proposalCommands } from './operator/proposals.ts'
+import { railCommands } from './operator/rails.ts'
 import { secretCommands } from './operator/secrets.ts'
 import { treasuryCommands } from './operator/treasury.ts'
 
@@ -34,6 +35,7 @@ export const commands: readonly CliCommand[] = [
   ...proposalCommands,
   ...exceptionCommands,
   ...treasuryCommands,
+  ...railCommands,
   ...logCommands,
   ...secretCommands,
   ...serviceCommands,

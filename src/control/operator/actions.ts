@@ -3,6 +3,8 @@ import { type Asset, money } from '../../core/money.ts'
 import type { Command } from '../../ledger/command.ts'
 import type { Referenced } from '../../ledger/once.ts'
 import { debit, reverseCredit } from '../../money/adjustments/adjustments.ts'
+import { resumeRail } from '../../money/custody/controls.ts'
+import type { RailName } from '../../money/custody/controls-store.ts'
 import { operatorCredit } from '../../money/deposits/deposits.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { payFees } from '../../money/treasury/fee-payouts.ts'
@@ -12,7 +14,8 @@ import { type Resolver, resolvePayout, resolveTransfer } from './resolve.ts'
 
 /**
  * The acts of an operator that move money: credit or debit a customer, reverse a credit, pay a partner its fees, and
- * settle a payout or transfer that the rail left open, with evidence.
+ * settle a payout or transfer that the rail left open, with evidence. Resuming a rail lets the money that waits there
+ * leave, so it takes the same two operators.
  */
 export type MoneyAction =
   | { readonly name: 'credit'; readonly details: BookingDetails }
@@ -52,6 +55,15 @@ export type MoneyAction =
         amount: string
         reason: string
         reference: string
+      }
+    }
+  | {
+      readonly name: 'resume_rail'
+      readonly details: {
+        rail: RailName
+        reason: string
+        /** The pause that the proposer looked at. */
+        paused_at?: string
       }
     }
 
@@ -108,6 +120,14 @@ export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } =
       // Include the fees of trades that were not folded into the sums yet.
       await foldTrades(world.db)
       return book(world, payFees(world, { ...order, money: money(asset, BigInt(amount)) }), 'paid')
+    },
+  },
+  resume_rail: {
+    kind: 'money',
+    async perform(world, { rail, reason, paused_at }, { operator, proposal_id }) {
+      const order = { rail, by: operator, reason, proposal_id, ...(paused_at ? { paused_at } : {}) }
+      const { replayed } = await world.commit(resumeRail(order))
+      return { id: rail, text: replayed ? 'had been resumed by this proposal before' : 'resumed' }
     },
   },
 }

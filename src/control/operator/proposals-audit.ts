@@ -74,6 +74,24 @@ export const approvalChecks: readonly Check[] = [
     facts: booking,
   }),
   {
+    name: 'every resume of a rail in production was proposed by one operator and approved by another',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT r.rail AS object_id, r.id AS change_id, r.proposal_id, r.changed_by FROM rail_changes r
+      WHERE ${IN_PRODUCTION} AND ${within('r.rail')} AND r.before ->> 'paused_at' IS NOT NULL AND r.after ->> 'paused_at' IS NULL
+        AND NOT ${approved(
+          [
+            'p.id = r.proposal_id',
+            `p.action = 'resume_rail'`,
+            says('rail', 'r.rail'),
+            says('reason', 'r.reason'),
+            says('paused_at', `r.before ->> 'paused_at'`),
+            'p.approved_by = r.changed_by',
+          ].join(' AND '),
+        )}`,
+  },
+  {
     name: 'every resolution in production was proposed by one operator and approved by another',
     walk: 'causes',
     sql: (

@@ -19,6 +19,7 @@ import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import { type AnswerSummary, noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
+import { isPaused } from '../custody/controls.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
 import { endOf, intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
@@ -35,6 +36,8 @@ type TransferSteps = {
 }
 
 const RETRY_MS = 5000
+/** Delay of a transfer that is not out yet, while its rail is paused. */
+const PAUSED_MS = 15_000
 /** Least delay, also if the rail asks to be called at a time in the past. */
 const SOONEST_MS = 50
 
@@ -131,7 +134,21 @@ async function refuseDouble(
 async function carry(world: World, transfer: Transfer): Promise<void> {
   if (transfer.status === 'processing') return follow(world, transfer)
   if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
+  if (await isPaused(world, transfer.network)) return waitForResume(world, transfer)
   return transfer.nonce === null ? reserve(world, transfer) : send(world, transfer)
+}
+
+/**
+ * While the rail is paused nothing is signed or broadcast for a pending transfer. One that was signed may be out all the same:
+ * its node can have died after the broadcast. So the chain is asked.
+ */
+async function waitForResume(world: World, transfer: Transfer): Promise<void> {
+  const made = transfer.nonce === null ? [] : await attemptsOf(world.db, transfer.id)
+  const seen = made.length === 0 ? undefined : await look(world, transfer, made)
+  if (seen?.kind === 'taken') await recordUnclear(world, transfer, seen)
+  if (seen?.kind !== 'waiting' && seen?.kind !== 'mined') return later(world, transfer, PAUSED_MS)
+  await step(world, transfer, { kind: 'broadcast' })
+  await pollLater(world, transfer)
 }
 
 const laterAt = (world: World, transfer: Transfer, at: Date) =>

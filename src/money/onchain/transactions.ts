@@ -12,6 +12,7 @@ import {
 } from '../../ledger/command.ts'
 import type { Attempt, Block, Reservation } from '../../rails/chain/rail.ts'
 import { holdRows } from '../../records/desk/holds.ts'
+import { pausedRows } from '../custody/controls-store.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 
 /**
@@ -48,12 +49,13 @@ export async function addWallet(db: Db, network: string, { wallet, nonce }: Rese
 
 /**
  * Reserves the wallet's next nonce for a transfer. Returns the transfer with its reservation; without one if it has ended, is
- * held by a proposal, or `reserved_most` nonces of the wallet are above the chain's.
+ * held by a proposal, its rail is paused, or `reserved_most` nonces of the wallet are above the chain's.
  */
 export function reserveNonce(
   { id, partner_id, network }: Transfer,
   { wallet, nonce }: Reservation,
   reserved_most: number,
+  { although_paused = false } = {},
 ): Command<Transfer | undefined> {
   const wallet_id = walletIdOf(network, wallet)
   return {
@@ -63,14 +65,18 @@ export function reserveNonce(
         { source: transferRows, id },
         { source: walletRows, id: wallet_id },
       ],
-      reads: [{ source: holdRows, id }],
+      reads: [
+        { source: holdRows, id },
+        { source: pausedRows, id: network },
+      ],
     },
     decide(held): Decision<Transfer | undefined> {
       const before = held.row(transferRows, id)
       const from = held.row(walletRows, wallet_id)
       if (!before || !from || isFinalTransfer(before) || before.nonce !== null) return { result: before }
       const is_full = from.next_nonce - nonce >= reserved_most
-      if (is_full || held.row(holdRows, id) !== undefined) return { result: before }
+      const is_paused = !although_paused && held.row(pausedRows, network) !== undefined
+      if (is_full || is_paused || held.row(holdRows, id) !== undefined) return { result: before }
       const after = { ...before, wallet_id, nonce: from.next_nonce }
       return {
         writes: [

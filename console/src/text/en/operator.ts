@@ -376,6 +376,8 @@ export const operator = {
       stuck: 'In progress for longer than expected.',
       audit: 'The audit found an error.',
       superseded: 'When the proposal was approved, a different outcome was already booked.',
+      rail_paused:
+        'This rail is paused: it accepts no orders and sends nothing new. Find out why, then propose to resume it.',
     } as Record<string, string>,
   },
   proposals: {
@@ -409,6 +411,7 @@ export const operator = {
       resolve_payout: 'Resolve a payout',
       resolve_transfer: 'Resolve a transfer',
       pay_fees: 'Pay fees',
+      resume_rail: 'Resume a rail',
       create_user: 'Create an operator',
       reset_password: 'Reset an operator’s password',
       set_role: 'Change an operator’s role',

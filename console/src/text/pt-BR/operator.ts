@@ -350,6 +350,8 @@ export const operator: typeof En = {
       stuck: 'Em andamento por mais tempo que o esperado.',
       audit: 'A auditoria encontrou um erro.',
       superseded: 'Na aprovação, já havia um resultado lançado diferente do proposto.',
+      rail_paused:
+        'Este trilho está pausado: não aceita ordens e não envia nada novo. Descubra o motivo e depois proponha a retomada.',
     },
   },
   proposals: {
@@ -383,6 +385,7 @@ export const operator: typeof En = {
       resolve_payout: 'Resolver um pagamento Pix',
       resolve_transfer: 'Resolver uma transferência',
       pay_fees: 'Pagar tarifas',
+      resume_rail: 'Retomar um trilho',
       create_user: 'Criar um operador',
       reset_password: 'Redefinir a senha de um operador',
       set_role: 'Alterar o papel de um operador',

@@ -65,6 +65,7 @@ const ExceptionObject = T.Object({
     'superseded',
     'stuck',
     'audit',
+    'rail_paused',
   ]),
   rail: T.String(),
   object_id: T.String(),
