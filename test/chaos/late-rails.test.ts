@@ -59,10 +59,12 @@ const handed = (name: 'slow' | 'swift'): Rails => ({
   chain: {
     environment: 'sandbox',
     network: 'tron',
+    has_wallet: false,
     reserved_most: Number.POSITIVE_INFINITY,
     replace_after_ms: Number.POSITIVE_INFINITY,
     feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
-    wallet: async () => ({ wallet: 'simulated', nonce: 0n }),
+    wallet: async () => ({ wallet: 'simulated', mined: 0n, pool: 0n }),
+    holdings: () => Promise.reject(new Error('nothing is held')),
     screen: (...args) => rails[name].chain.screen(...args),
     attempt: (...args) => rails[name].chain.attempt(...args),
     broadcast: (...args) => rails[name].chain.broadcast(...args),

@@ -1,8 +1,10 @@
 import { refuse } from '../../core/errors.ts'
 import { type Asset, money } from '../../core/money.ts'
+import type { Network } from '../../core/networks.ts'
 import type { Command } from '../../ledger/command.ts'
 import type { Referenced } from '../../ledger/once.ts'
 import { debit, reverseCredit } from '../../money/adjustments/adjustments.ts'
+import { moveCustody } from '../../money/custody/moves.ts'
 import { operatorCredit } from '../../money/deposits/deposits.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { payFees } from '../../money/treasury/fee-payouts.ts'
@@ -11,8 +13,8 @@ import type { World } from '../../world.ts'
 import { type Resolver, resolvePayout, resolveTransfer } from './resolve.ts'
 
 /**
- * The acts of an operator that move money: credit or debit a customer, reverse a credit, pay a partner its fees, and
- * settle a payout or transfer that the rail left open, with evidence.
+ * The acts of an operator that move money: credit or debit a customer, reverse a credit, pay a partner its fees, book a
+ * move between the operator's own account and a rail, and settle a payout or transfer that the rail left open, with evidence.
  */
 export type MoneyAction =
   | { readonly name: 'credit'; readonly details: BookingDetails }
@@ -48,6 +50,17 @@ export type MoneyAction =
         partner_id: string
         /** Null if the fees are paid outside of Trilho. */
         customer_id: string | null
+        asset: Asset
+        amount: string
+        reason: string
+        reference: string
+      }
+    }
+  | {
+      readonly name: 'move_custody'
+      readonly details: {
+        rail: Network
+        direction: 'to_rail' | 'from_rail'
         asset: Asset
         amount: string
         reason: string
@@ -109,6 +122,11 @@ export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } =
       await foldTrades(world.db)
       return book(world, payFees(world, { ...order, money: money(asset, BigInt(amount)) }), 'paid')
     },
+  },
+  move_custody: {
+    kind: 'money',
+    perform: (world, { asset, amount, ...order }) =>
+      book(world, moveCustody(world, { ...order, money: money(asset, BigInt(amount)) }), 'moved'),
   },
 }
 

@@ -124,6 +124,7 @@ export function subjectOf(details: Proposable['details']): string {
   if ('transfer_id' in details) return details.transfer_id
   if ('deposit_id' in details) return details.deposit_id
   if ('email' in details) return details.email
+  if ('rail' in details) return details.rail
   return details.customer_id ?? details.partner_id
 }
 

@@ -36,6 +36,7 @@ const law: Readonly<Record<ActName, Law>> = {
   resolve_payout: money,
   resolve_transfer: money,
   pay_fees: money,
+  move_custody: money,
   approve: decision,
   reject: decision,
   withdraw: decision,

@@ -92,6 +92,7 @@ export const rules = {
   resolve_payout: money('to resolve a payout'),
   resolve_transfer: money('to resolve a transfer'),
   pay_fees: money('to pay fees'),
+  move_custody: money('to move custody'),
 
   approve: deciding_on('to approve a proposal', 'decision'),
   reject: deciding_on('to reject a proposal', 'nothing'),

@@ -3,14 +3,7 @@ import { refuse } from '../../core/errors.ts'
 import { networks } from '../../core/networks.ts'
 import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
 import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './evm/calls.ts'
-import {
-  ChainCheckFailed,
-  checkChain,
-  type Holdings,
-  readHoldings,
-  readNextNonce,
-  walletOf,
-} from './evm/condition.ts'
+import { ChainCheckFailed, checkChain, readHoldings, readNonces, walletOf } from './evm/condition.ts'
 import { look } from './evm/evidence.ts'
 import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
 import { screenOrder } from './evm/screening.ts'
@@ -46,7 +39,6 @@ export type EvmChainOptions = {
 export type EvmChain = ChainRail<'production'> & {
   /** Throws `ChainCheckFailed`, which says what is wrong with the set-up. */
   check(): Promise<void>
-  holdings(): Promise<Holdings>
 }
 
 const PRIORITY_MOST_WEI = 200n * 10n ** 9n
@@ -89,6 +81,7 @@ export function evmChain(options: EvmChainOptions): EvmChain {
   return {
     environment: 'production',
     network,
+    has_wallet: true,
     reserved_most: options.reserved_most ?? RESERVED_MOST,
     replace_after_ms: options.replace_after_ms ?? REPLACE_AFTER_MS[network],
 
@@ -97,8 +90,7 @@ export function evmChain(options: EvmChainOptions): EvmChain {
     wallet: () =>
       orUnavailable(async () => {
         const { wallet } = await sceneOf()
-        const nonce = await readNextNonce(rpc, wallet)
-        return nonce === undefined ? unavailable() : { wallet, nonce }
+        return { wallet, ...(await readNonces(rpc, wallet)) }
       }),
 
     async screen(order, signal) {

@@ -12,10 +12,12 @@ export const unavailableChain = (network: Network): ChainRail<'production'> => {
   return {
     environment: 'production',
     network,
+    has_wallet: false,
     reserved_most: 0,
     replace_after_ms: 0,
     feeInputs: unavailable,
     wallet: unavailable,
+    holdings: unavailable,
     screen: async () => ({ kind: 'later', at: new Date(Date.now() + 60_000) }),
     attempt: async () => ({ kind: 'later', at: new Date(Date.now() + 60_000) }),
     broadcast: async () => ({ kind: 'unknown' }),

@@ -59,6 +59,7 @@ export const loggedActions = [
   'resolve_payout',
   'resolve_transfer',
   'pay_fees',
+  'move_custody',
   'propose',
   'approve',
   'reject',

@@ -22,6 +22,10 @@ type ExceptionKind =
   | 'audit'
   /** At an approval another end was booked than the proposed one. */
   | 'superseded'
+  /** The chain has transactions of a wallet that the database does not know. */
+  | 'foreign_transactions'
+  /** The books differ from what a wallet holds. */
+  | 'reconciliation'
 
 type NewException = {
   readonly kind: ExceptionKind
@@ -173,6 +177,19 @@ export async function closeException(
     [closing.id, closing.closed_by, closing.closed_reason],
   )
   return rows[0]
+}
+
+/** The service closes an exception whose problem is gone. */
+export async function closeOpenException(
+  db: Db,
+  { kind, object_id, reason }: Pick<NewException, 'kind' | 'object_id'> & { readonly reason: string },
+): Promise<void> {
+  await db.query({
+    name: 'close open exception',
+    text: `UPDATE exceptions SET closed_at = clock_timestamp(), closed_by = 'service', closed_reason = $3
+      WHERE kind = $1 AND object_id = $2 AND closed_at IS NULL`,
+    values: [kind, object_id, reason],
+  })
 }
 
 /** Open and closed ones, newest first. */

@@ -54,6 +54,7 @@ export const acts = {
   resolve_payout: 'Resolved a payout by hand',
   resolve_transfer: 'Resolved a transfer by hand',
   pay_fees: 'Paid out fees',
+  move_custody: 'Booked a custody move',
   propose: 'Made a proposal',
   approve: 'Approved a proposal',
   reject: 'Rejected a proposal',

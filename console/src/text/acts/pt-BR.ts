@@ -55,6 +55,7 @@ export const acts: typeof en = {
   resolve_payout: 'Resolveu um pagamento manualmente',
   resolve_transfer: 'Resolveu uma transferência manualmente',
   pay_fees: 'Repassou tarifas',
+  move_custody: 'Lançou uma movimentação de custódia',
   propose: 'Fez uma proposta',
   approve: 'Aprovou uma proposta',
   reject: 'Rejeitou uma proposta',

@@ -376,6 +376,9 @@ export const operator = {
       stuck: 'In progress for longer than expected.',
       audit: 'The audit found an error.',
       superseded: 'When the proposal was approved, a different outcome was already booked.',
+      foreign_transactions:
+        'The chain has transactions of the wallet that this database does not know. Nothing is sent until two operators resume the rail.',
+      reconciliation: 'The books differ from what the wallet holds.',
     } as Record<string, string>,
   },
   proposals: {

@@ -350,6 +350,9 @@ export const operator: typeof En = {
       stuck: 'Em andamento por mais tempo que o esperado.',
       audit: 'A auditoria encontrou um erro.',
       superseded: 'Na aprovação, já havia um resultado lançado diferente do proposto.',
+      foreign_transactions:
+        'A blockchain tem transações da carteira que este banco de dados não conhece. Nada é enviado até que dois operadores retomem o trilho.',
+      reconciliation: 'A conciliação encontrou uma diferença entre os livros e o saldo da carteira.',
     },
   },
   proposals: {

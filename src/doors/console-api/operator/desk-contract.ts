@@ -65,6 +65,8 @@ const ExceptionObject = T.Object({
     'superseded',
     'stuck',
     'audit',
+    'foreign_transactions',
+    'reconciliation',
   ]),
   rail: T.String(),
   object_id: T.String(),
