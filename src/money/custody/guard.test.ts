@@ -103,7 +103,7 @@ describe('a database that was restored from a backup', () => {
     expect((await audit(restored.world.db, sliceChecks)).findings).toEqual([])
   }, 120_000)
 
-  test('signs and broadcasts nothing for a nonce that was reserved before the backup', async () => {
+  test('broadcasts no stored transaction again while foreign ones are in a mempool, and operators must wait for them', async () => {
     custody = await openCustodyStage()
     const { bench, world, stage } = custody
     const customer = await bench.customer({ USDT: BALANCE })
@@ -118,7 +118,11 @@ describe('a database that was restored from a backup', () => {
     const restored = openBareWorld({ url: copy.url, log: silent, parts: custody.parts })
     onTestFinished(restored.stop)
     const { carry, paused } = workOn(restored.world)
-    await stage.node.call('anvil_dropTransaction', (await original.now(first.id)).tx_hash)
+    // As if the nodes had forgotten the transaction: a worker would broadcast it again.
+    for (const endpoint of stage.endpoints)
+      endpoint.become({
+        answer: ({ method }) => (method === 'eth_getTransactionByHash' ? { result: null } : undefined),
+      })
     sendsSeen()
     await carry(first.id)
     expect(sendsSeen(), 'its stored bytes are not broadcast again').toEqual([])
