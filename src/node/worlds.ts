@@ -11,6 +11,7 @@ import { refusalCheck } from '../ledger/claims-audit.ts'
 import { type DoorFacts, type DoorOptions, openDoor } from '../ledger/commit.ts'
 import { adjustmentChecks, adjustmentTemplate } from '../money/adjustments/store.ts'
 import { controlChecks } from '../money/custody/controls-store.ts'
+import { custodyChecks, moveTemplate } from '../money/custody/store.ts'
 import { depositChecks, depositTemplate } from '../money/deposits/store.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../money/onchain/store.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from '../money/pix/store.ts'
@@ -45,6 +46,7 @@ const templates: readonly Template[] = [
   transferTemplate,
   tradeTemplate,
   feePayoutTemplate,
+  moveTemplate,
 ]
 
 /** The checks of the audit beyond those of the ledger itself. */
@@ -59,6 +61,7 @@ export const sliceChecks: readonly Check[] = [
   ...transferChecks,
   ...tradeChecks,
   ...treasuryChecks,
+  ...custodyChecks,
   replayCheck,
   ...controlChecks,
   ...approvalChecks,

@@ -1,10 +1,13 @@
 import { refuse } from '../../core/errors.ts'
 import { type Asset, money } from '../../core/money.ts'
+import type { Network } from '../../core/networks.ts'
 import type { Command } from '../../ledger/command.ts'
 import type { Referenced } from '../../ledger/once.ts'
 import { debit, reverseCredit } from '../../money/adjustments/adjustments.ts'
 import { resumeRail } from '../../money/custody/controls.ts'
 import type { RailName } from '../../money/custody/controls-store.ts'
+import { moveCustody } from '../../money/custody/moves.ts'
+import { findForeignNonces } from '../../money/custody/wallets.ts'
 import { operatorCredit } from '../../money/deposits/deposits.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { payFees } from '../../money/treasury/fee-payouts.ts'
@@ -13,9 +16,9 @@ import type { World } from '../../world.ts'
 import { type Resolver, resolvePayout, resolveTransfer } from './resolve.ts'
 
 /**
- * The acts of an operator that move money: credit or debit a customer, reverse a credit, pay a partner its fees, and
- * settle a payout or transfer that the rail left open, with evidence. Resuming a rail lets the money that waits there
- * leave, so it takes the same two operators.
+ * The acts of an operator that move money: credit or debit a customer, reverse a credit, pay a partner its fees, book a
+ * move between the operator's own account and a rail, and settle a payout or transfer that the rail left open, with evidence.
+ * Resuming a rail lets the money that waits there leave, so it takes the same two operators.
  */
 export type MoneyAction =
   | { readonly name: 'credit'; readonly details: BookingDetails }
@@ -64,6 +67,17 @@ export type MoneyAction =
         reason: string
         /** The pause that the proposer looked at. */
         paused_at?: string
+      }
+    }
+  | {
+      readonly name: 'move_custody'
+      readonly details: {
+        rail: Network
+        direction: 'to_rail' | 'from_rail'
+        asset: Asset
+        amount: string
+        reason: string
+        reference: string
       }
     }
 
@@ -126,9 +140,15 @@ export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } =
     kind: 'money',
     async perform(world, { rail, reason, paused_at }, { operator, proposal_id }) {
       const order = { rail, by: operator, reason, proposal_id, ...(paused_at ? { paused_at } : {}) }
-      const { replayed } = await world.commit(resumeRail(order))
+      const foreign = rail === 'pix' ? undefined : await findForeignNonces(world, rail)
+      const { replayed } = await world.commit(resumeRail(order, foreign))
       return { id: rail, text: replayed ? 'had been resumed by this proposal before' : 'resumed' }
     },
+  },
+  move_custody: {
+    kind: 'money',
+    perform: (world, { asset, amount, ...order }) =>
+      book(world, moveCustody(world, { ...order, money: money(asset, BigInt(amount)) }), 'moved'),
   },
 }
 

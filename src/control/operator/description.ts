@@ -121,6 +121,15 @@ function subjectOf(world: World, action: MoneyAction): Promise<Subject> | Subjec
         money: paid,
       }
     }
+    case 'move_custody': {
+      const { rail, direction, asset, amount } = action.details
+      const moved = money(asset, BigInt(amount))
+      const way =
+        direction === 'to_rail'
+          ? `from the operator's account to ${rail}`
+          : `from ${rail} to the operator's account`
+      return { what: `Book ${formatMoney(moved)} ${way}`, partner_id: null, customer_id: null, money: moved }
+    }
     case 'reverse_credit':
       return reversal(world, action.details.deposit_id)
     case 'resolve_payout':

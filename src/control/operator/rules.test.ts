@@ -37,6 +37,7 @@ const law: Readonly<Record<ActName, Law>> = {
   resolve_transfer: money,
   pay_fees: money,
   resume_rail: money,
+  move_custody: money,
   approve: decision,
   reject: decision,
   withdraw: decision,

@@ -93,6 +93,7 @@ export const rules = {
   resolve_transfer: money('to resolve a transfer'),
   pay_fees: money('to pay fees'),
   resume_rail: money('to resume a rail'),
+  move_custody: money('to move custody'),
 
   approve: deciding_on('to approve a proposal', 'decision'),
   reject: deciding_on('to reject a proposal', 'nothing'),

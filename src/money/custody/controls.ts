@@ -24,6 +24,7 @@ import {
   selectControls,
   sumOrders,
 } from './controls-store.ts'
+import type { ForeignNonces } from './wallets.ts'
 
 /**
  * What operators allow on a rail (decision 0052). A paused rail accepts no orders, and nothing that is not out yet is signed, broadcast or sent on
@@ -183,18 +184,18 @@ export type Resuming = Pausing & {
   readonly paused_at?: string
 }
 
-/** Ends a pause. Replayed under the same proposal it changes nothing. */
-export function resumeRail({
-  rail,
-  by,
-  reason,
-  proposal_id,
-  paused_at,
-}: Resuming): Command<{ readonly replayed: boolean }> {
+/**
+ * Ends a pause. Replayed under the same proposal it changes nothing. `foreign`: transactions of the wallet that the database does
+ * not know, which the operators accept by resuming (wallets.ts).
+ */
+export function resumeRail(
+  { rail, by, reason, proposal_id, paused_at }: Resuming,
+  foreign?: ForeignNonces,
+): Command<{ readonly replayed: boolean }> {
   return {
     partner_id: '',
     locks: {
-      rows: [{ source: controlRows, id: rail }],
+      rows: [{ source: controlRows, id: rail }, ...(foreign?.rows ?? [])],
       reads: proposal_id === null ? [] : [{ source: resumedRows, id: proposal_id }],
     },
     decide(held): Decision<{ readonly replayed: boolean }> {
@@ -217,11 +218,12 @@ export function resumeRail({
             proposal_id,
           }),
           writeTo(closePauseExceptions, {
-            object_id: rail,
+            rail,
             closed_at: held.now,
             closed_by: by,
             closed_reason: `resumed: ${reason}`,
           }),
+          ...(foreign?.accept(held, { reason, proposal_id }).writes ?? []),
         ],
         keeps: [
           keep(controlRows, { id: rail, ...resumed }),

@@ -19,12 +19,14 @@ import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import { type AnswerSummary, noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
-import { isPaused } from '../custody/controls.ts'
+import { isPaused, pauseRail } from '../custody/controls.ts'
+import { openGuard, type PauseRail } from '../custody/guard.ts'
+import { addWallet } from '../custody/wallets.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
 import { endOf, intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
 import { isDoubleTxHash, isFinalTransfer, type Transfer, transferById } from './store.ts'
-import { addWallet, attemptsOf, reservationOf, reserveNonce } from './transactions.ts'
+import { attemptsOf, reservationOf, reserveNonce } from './transactions.ts'
 
 /**
  * What a worker does with a transfer that it has taken (contract §9): it reserves one nonce, stores every transaction before it
@@ -41,8 +43,17 @@ const PAUSED_MS = 15_000
 /** Least delay, also if the rail asks to be called at a time in the past. */
 const SOONEST_MS = 50
 
-export function transferSteps(to: World, log: Logger, steps: StepRecorder = noSteps): TransferSteps {
-  const world: World = { ...to, chains: chainsOf((network) => noting(to.chains[network], steps)) }
+export function transferSteps(
+  to: World,
+  log: Logger,
+  steps: StepRecorder = noSteps,
+  pause: PauseRail = pauseRail,
+): TransferSteps {
+  const guard = openGuard(to, log, pause)
+  const world: World = {
+    ...to,
+    chains: chainsOf((network) => noting(guard.guarded(to.chains[network]), steps)),
+  }
   return {
     async carry(transfer) {
       try {

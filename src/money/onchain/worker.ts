@@ -6,6 +6,7 @@ import { openWorker, type Worker } from '../../db/worker.ts'
 import { takeFollowUps } from '../../records/desk/resolutions.ts'
 import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import type { World } from '../../world.ts'
+import type { PauseRail } from '../custody/guard.ts'
 import { transferSteps } from './steps.ts'
 import { type Transfer, transferColumns } from './store.ts'
 
@@ -32,9 +33,10 @@ export function openTransferWorker(
   {
     steps = noSteps,
     activity = alwaysActive,
-  }: { readonly steps?: StepRecorder; readonly activity?: Activity } = {},
+    pauseRail,
+  }: { readonly steps?: StepRecorder; readonly activity?: Activity; readonly pauseRail?: PauseRail } = {},
 ): Worker {
-  const { carry, compare } = transferSteps(world, log, steps)
+  const { carry, compare } = transferSteps(world, log, steps, pauseRail)
 
   const common = { log, activity, slots: SLOTS, stop_ms: world.rail_timeout_ms }
   const carrying = (due: Due) =>

@@ -3,20 +3,13 @@ import { refuse } from '../../core/errors.ts'
 import { networks } from '../../core/networks.ts'
 import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
 import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './evm/calls.ts'
-import {
-  ChainCheckFailed,
-  checkChain,
-  type Holdings,
-  readHoldings,
-  readNextNonce,
-  walletOf,
-} from './evm/condition.ts'
+import { ChainCheckFailed, checkChain, readHoldings, readNonces, walletOf } from './evm/condition.ts'
 import { look } from './evm/evidence.ts'
 import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
 import { screenOrder } from './evm/screening.ts'
 import { draftTransaction, type FeeBounds, signDraft } from './evm/signing.ts'
 import { factsOfSigned } from './evm/transaction.ts'
-import type { ChainOrder, ChainRail } from './rail.ts'
+import type { Attempt, Broadcast, ChainOrder, ChainRail } from './rail.ts'
 import { EndpointsUnavailable, type Rpc } from './rpc.ts'
 import { EndpointFailure } from './rpc-endpoint.ts'
 
@@ -45,10 +38,6 @@ export type EvmChainOptions = {
   readonly log?: Pick<Logger, 'info' | 'warn'>
 }
 
-export type EvmChain = ChainRail<'production'> & {
-  holdings(): Promise<Holdings>
-}
-
 const PRIORITY_MOST_WEI = 200n * 10n ** 9n
 const RESERVED_MOST = 16
 const REPLACE_AFTER_MS = { ethereum: 120_000, polygon: 60_000, arbitrum: 60_000, optimism: 60_000 }
@@ -59,15 +48,10 @@ const RETRY_AFTER_SECONDS = 5
 const passingRules: readonly SignerRule[] = ['fee_cap', 'count_per_hour', 'amount_per_hour', 'gas_per_hour']
 
 /** USDT on one EVM network. */
-export function evmChain(options: EvmChainOptions): EvmChain {
+export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
   const { network, rpc, signer, log, signs = true, clock = { now: Date.now } } = options
   const facts = networks[network]
-  const place: EvmPlace = {
-    network,
-    chain_id: facts.chain_id,
-    confirmations: BigInt(options.confirmations ?? facts.confirmations),
-    contract: options.contract ?? facts.usdt_contracts[0],
-  }
+  const place = placeOf(options)
   const feeInputs = remembered(options.fees_fresh_ms ?? FEES_FRESH_MS, () => readFeeInputs(options))
   let wallet: string | undefined
   const checkedOnce = openCheck(() => check(), log)
@@ -99,6 +83,7 @@ export function evmChain(options: EvmChainOptions): EvmChain {
     is_configured: true,
     check,
     endpoints: rpc.facts,
+    has_wallet: true,
     reserved_most: options.reserved_most ?? RESERVED_MOST,
     replace_after_ms: options.replace_after_ms ?? REPLACE_AFTER_MS[network],
 
@@ -111,8 +96,7 @@ export function evmChain(options: EvmChainOptions): EvmChain {
     wallet: () =>
       orUnavailable(async () => {
         const { wallet } = await sceneOf()
-        const nonce = await readNextNonce(rpc, wallet)
-        return nonce === undefined ? unavailable() : { wallet, nonce }
+        return { wallet, ...(await readNonces(rpc, wallet)) }
       }),
 
     async screen(order, signal) {
@@ -141,18 +125,7 @@ export function evmChain(options: EvmChainOptions): EvmChain {
       }
     },
 
-    async broadcast(_, { tx_hash, signed }, signal) {
-      const sender = factsOfSigned(signed)?.sender
-      if (sender === undefined)
-        throw new Error(`${network}: the stored bytes of ${tx_hash} are no transaction.`)
-      const heard = await orNone(() =>
-        rpc.all(async (node) => {
-          await node.ask(sendTransaction(signed))
-          return node.ask(knowsTransaction(tx_hash, sender))
-        }, signal),
-      )
-      return { kind: heard?.some(({ answer }) => answer) ? 'accepted' : 'unknown' }
-    },
+    broadcast: (_, attempt, signal) => broadcastToAll(options, attempt, signal),
 
     async look(order, reservation, made, signal) {
       const { seen, contradiction } = await look(rpc, place, { order, reservation, made }, signal)
@@ -170,6 +143,32 @@ export function evmChain(options: EvmChainOptions): EvmChain {
       return found ?? unavailable()
     },
   }
+}
+
+function placeOf({ network, confirmations, contract }: EvmChainOptions): EvmPlace {
+  const facts = networks[network]
+  return {
+    network,
+    chain_id: facts.chain_id,
+    confirmations: BigInt(confirmations ?? facts.confirmations),
+    contract: contract ?? facts.usdt_contracts[0],
+  }
+}
+
+async function broadcastToAll(
+  { network, rpc }: EvmChainOptions,
+  { tx_hash, signed }: Attempt,
+  signal?: AbortSignal,
+): Promise<Broadcast> {
+  const sender = factsOfSigned(signed)?.sender
+  if (sender === undefined) throw new Error(`${network}: the stored bytes of ${tx_hash} are no transaction.`)
+  const heard = await orNone(() =>
+    rpc.all(async (node) => {
+      await node.ask(sendTransaction(signed))
+      return node.ask(knowsTransaction(tx_hash, sender))
+    }, signal),
+  )
+  return { kind: heard?.some(({ answer }) => answer) ? 'accepted' : 'unknown' }
 }
 
 async function readFeeInputs({ network, rpc, ethPrice }: EvmChainOptions) {

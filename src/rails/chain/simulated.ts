@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
+import { refuse } from '../../core/errors.ts'
 import type { Network } from '../../core/networks.ts'
 import { backOffWithAge } from '../back-off.ts'
 import type { Journal } from '../journal.ts'
@@ -46,6 +47,7 @@ export function simulatedChain({
     is_configured: true,
     check: async () => {},
     endpoints: () => [],
+    has_wallet: false,
     reserved_most: Number.POSITIVE_INFINITY,
     replace_after_ms: confirm_ms,
 
@@ -54,8 +56,11 @@ export function simulatedChain({
     },
 
     async wallet() {
-      return { wallet: SIMULATED_WALLET, nonce: 0n }
+      return { wallet: SIMULATED_WALLET, mined: 0n, pool: 0n }
     },
+
+    /** The simulated wallet is endless, so there is nothing to reconcile. */
+    holdings: async () => refuse('rail_unavailable'),
 
     async screen(order) {
       const age = ageOf(order)

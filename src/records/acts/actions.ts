@@ -60,6 +60,7 @@ export const loggedActions = [
   'resolve_transfer',
   'pay_fees',
   'resume_rail',
+  'move_custody',
   'propose',
   'approve',
   'reject',

@@ -24,6 +24,10 @@ type ExceptionKind =
   | 'superseded'
   /** The service or an operator paused a rail: somebody must find out why, and two operators resume the rail. */
   | 'rail_paused'
+  /** The chain has transactions of a wallet that the database does not know. */
+  | 'foreign_transactions'
+  /** The books differ from what a wallet holds. */
+  | 'reconciliation'
 
 type NewException = {
   readonly kind: ExceptionKind
@@ -61,14 +65,14 @@ const insertExceptions = targetOf(
     ON CONFLICT (kind, object_id) WHERE closed_at IS NULL DO NOTHING`,
 )
 
-/** Closes the exception of a paused rail, in the command that resumes the rail. An operator may have closed it before. */
+/** Closes the exceptions of a paused rail, in the command that resumes the rail. An operator may have closed it before. */
 export const closePauseExceptions = targetOf(
   'close exceptions of paused rails',
-  { object_id: 'text', closed_at: 'timestamptz', closed_by: 'text', closed_reason: 'text' },
+  { rail: 'text', closed_at: 'timestamptz', closed_by: 'text', closed_reason: 'text' },
   (
     rows,
   ) => `UPDATE exceptions AS old SET closed_at = new.closed_at, closed_by = new.closed_by, closed_reason = new.closed_reason
-    FROM ${rows} WHERE old.kind = 'rail_paused' AND old.object_id = new.object_id AND old.closed_at IS NULL`,
+    FROM ${rows} WHERE old.kind IN ('rail_paused', 'foreign_transactions') AND old.rail = new.rail AND old.closed_at IS NULL`,
 )
 
 export function exceptionWrite(world: Pick<World, 'newId'>, exception: NewException, now: Date): Write {
@@ -185,6 +189,19 @@ export async function closeException(
     [closing.id, closing.closed_by, closing.closed_reason],
   )
   return rows[0]
+}
+
+/** The service closes an exception whose problem is gone. */
+export async function closeOpenException(
+  db: Db,
+  { kind, object_id, reason }: Pick<NewException, 'kind' | 'object_id'> & { readonly reason: string },
+): Promise<void> {
+  await db.query({
+    name: 'close open exception',
+    text: `UPDATE exceptions SET closed_at = clock_timestamp(), closed_by = 'service', closed_reason = $3
+      WHERE kind = $1 AND object_id = $2 AND closed_at IS NULL`,
+    values: [kind, object_id, reason],
+  })
 }
 
 /** Open and closed ones, newest first. */

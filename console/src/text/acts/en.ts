@@ -55,6 +55,7 @@ export const acts = {
   resolve_transfer: 'Resolved a transfer by hand',
   pay_fees: 'Paid out fees',
   resume_rail: 'Resumed a rail',
+  move_custody: 'Booked a custody move',
   propose: 'Made a proposal',
   approve: 'Approved a proposal',
   reject: 'Rejected a proposal',

@@ -56,6 +56,7 @@ export const acts: typeof en = {
   resolve_transfer: 'Resolveu uma transferência manualmente',
   pay_fees: 'Repassou tarifas',
   resume_rail: 'Retomou um trilho',
+  move_custody: 'Lançou uma movimentação de custódia',
   propose: 'Fez uma proposta',
   approve: 'Aprovou uma proposta',
   reject: 'Rejeitou uma proposta',

@@ -378,6 +378,9 @@ export const operator = {
       superseded: 'When the proposal was approved, a different outcome was already booked.',
       rail_paused:
         'This rail is paused: it accepts no orders and sends nothing new. Find out why, then propose to resume it.',
+      foreign_transactions:
+        'The chain has transactions of the wallet that this database does not know. Nothing is sent until two operators resume the rail.',
+      reconciliation: 'The books differ from what the wallet holds.',
     } as Record<string, string>,
   },
   proposals: {

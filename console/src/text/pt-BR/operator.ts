@@ -352,6 +352,9 @@ export const operator: typeof En = {
       superseded: 'Na aprovação, já havia um resultado lançado diferente do proposto.',
       rail_paused:
         'Este trilho está pausado: não aceita ordens e não envia nada novo. Descubra o motivo e depois proponha a retomada.',
+      foreign_transactions:
+        'A blockchain tem transações da carteira que este banco de dados não conhece. Nada é enviado até que dois operadores retomem o trilho.',
+      reconciliation: 'A conciliação encontrou uma diferença entre os livros e o saldo da carteira.',
     },
   },
   proposals: {

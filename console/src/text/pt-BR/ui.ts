@@ -131,6 +131,8 @@ export const ui: typeof En = {
   reasons: {
     id_of_another_payout:
       'Outro pagamento tem este id end-to-end na rede Pix. Confira de qual pagamento se trata.',
+    foreign_transactions_wait:
+      'Transações da carteira que este banco de dados não conhece ainda esperam no mempool. Retome o trilho depois que forem mineradas.',
     never_accepted:
       'Este pagamento não precisa da declaração sobre a aceitação: a rede nunca o aceitou, ou ele foi pago. Retire a declaração.',
     was_accepted:

@@ -66,6 +66,8 @@ const ExceptionObject = T.Object({
     'stuck',
     'audit',
     'rail_paused',
+    'foreign_transactions',
+    'reconciliation',
   ]),
   rail: T.String(),
   object_id: T.String(),
