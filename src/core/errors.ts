@@ -372,6 +372,7 @@ export const reasons = [
   'never_signed',
   'not_confirmed',
   'may_still_be_mined',
+  'canceled_before',
   'reversed_before',
   'not_in_the_log',
   'withdraw_instead',

@@ -91,6 +91,7 @@ export const rules = {
   reverse_credit: money('to reverse a credit'),
   resolve_payout: money('to resolve a payout'),
   resolve_transfer: money('to resolve a transfer'),
+  cancel_transfer: money('to cancel a transfer'),
   pay_fees: money('to pay fees'),
 
   approve: deciding_on('to approve a proposal', 'decision'),

@@ -408,6 +408,7 @@ export const operator = {
       reverse_credit: 'Reverse a credit',
       resolve_payout: 'Resolve a payout',
       resolve_transfer: 'Resolve a transfer',
+      cancel_transfer: 'Cancel a transfer',
       pay_fees: 'Pay fees',
       create_user: 'Create an operator',
       reset_password: 'Reset an operator’s password',
@@ -429,6 +430,8 @@ export const operator = {
         paid
           ? `The transfer of ${who} becomes confirmed: ${amount} has left for good.`
           : `The transfer of ${who} becomes failed: ${amount} goes back to ${who}.`,
+      cancel_transfer: ({ amount, who }) =>
+        `The transfer of ${who} is canceled on its network. If the cancel is mined, ${amount} goes back to ${who}; if the payment is mined first, the transfer is confirmed.`,
       pay_fees: ({ amount, who, to }) =>
         to
           ? `${who} gets ${amount} of its earned fees, credited to ${to}.`

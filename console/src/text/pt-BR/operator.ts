@@ -382,6 +382,7 @@ export const operator: typeof En = {
       reverse_credit: 'Estornar um crédito',
       resolve_payout: 'Resolver um pagamento Pix',
       resolve_transfer: 'Resolver uma transferência',
+      cancel_transfer: 'Cancelar uma transferência',
       pay_fees: 'Pagar tarifas',
       create_user: 'Criar um operador',
       reset_password: 'Redefinir a senha de um operador',
@@ -403,6 +404,8 @@ export const operator: typeof En = {
         paid
           ? `A transferência de ${who} fica confirmada: ${amount} saíram de vez.`
           : `A transferência de ${who} fica como falhou: ${amount} voltam para ${who}.`,
+      cancel_transfer: ({ amount, who }) =>
+        `A transferência de ${who} é cancelada na rede. Se o cancelamento for minerado, ${amount} voltam para ${who}; se o pagamento for minerado antes, a transferência fica confirmada.`,
       pay_fees: ({ amount, who, to }) =>
         to
           ? `${who} recebe ${amount} das tarifas que ganhou, creditados a ${to}.`
