@@ -253,8 +253,9 @@ async function cancel(world: World, transfer: Transfer, made: readonly Attempt[]
 
 async function broadcastAgain(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
   const newest = made.at(-1)!
-  if (await mayBroadcast(world, transfer, newest))
-    await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)
+  if (!(await mayBroadcast(world, transfer, newest))) return
+  await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)
+  crashPoint('after_broadcast')
 }
 
 /** A transaction that waits for too long is signed again with higher fees and the same nonce: at most one of them is mined. */
