@@ -373,6 +373,7 @@ export const reasons = [
   'never_signed',
   'not_confirmed',
   'may_still_be_mined',
+  'canceled_before',
   'reversed_before',
   'not_paused',
   'paused_since',

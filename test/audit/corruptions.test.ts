@@ -48,6 +48,7 @@ const unseen: Record<string, string> = {
   'payouts.attempts': 'counts tries, no money',
   'payouts.next_attempt_at': 'when to look again: only that it is within two days',
   'transfers.attempts': 'counts tries, no money',
+  'transfers.seal': 'the signer checks it, by a key that the audit does not have',
   'transfers.next_attempt_at': 'when to look again: only that it is within two days',
   'transactions.signed': 'opaque bytes; those of the newest payment are compared with the transfer',
   'transactions.terms': 'what was offered to the network; what it took is checked',

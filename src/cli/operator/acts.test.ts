@@ -124,6 +124,7 @@ const table: Readonly<Record<string, Row>> = {
   'customers reverse-credit': { kind: 'money' },
   'payouts resolve': { kind: 'money' },
   'transfers resolve': { kind: 'money' },
+  'transfers cancel': { kind: 'money' },
   'customers allow-third-party': { kind: 'act', typed: onCustomer() },
   'customers block': { kind: 'act', typed: onCustomer() },
   'customers unblock': { kind: 'act', typed: onCustomer() },

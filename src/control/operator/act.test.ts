@@ -282,7 +282,15 @@ describe('from a shell, while there is no operator', () => {
   test('every act of the rules was tried above, or needs operators', () => {
     const tried = new Set<string>(
       ['approve', 'reject', 'withdraw', 'set_role', 'reset_factor', 'remove_user', 'rotate_secrets'].concat(
-        ['debit', 'reverse_credit', 'resolve_payout', 'resolve_transfer', 'pay_fees', 'credit'],
+        [
+          'debit',
+          'reverse_credit',
+          'resolve_payout',
+          'resolve_transfer',
+          'cancel_transfer',
+          'pay_fees',
+          'credit',
+        ],
         ['create_key', 'rotate_key', 'set_key_limits', 'revoke_key', 'block_customer', 'unblock_customer'],
         ['allow_third_party', 'set_money_limits', 'set_treasury_limits', 'close_exception', 'note_statement'],
         ['create_partner', 'change_partner', 'create_user', 'reset_password'],

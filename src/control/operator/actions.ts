@@ -13,12 +13,12 @@ import { depositById } from '../../money/deposits/store.ts'
 import { payFees } from '../../money/treasury/fee-payouts.ts'
 import { foldTrades } from '../../money/treasury/treasury.ts'
 import type { World } from '../../world.ts'
-import { type Resolver, resolvePayout, resolveTransfer } from './resolve.ts'
+import { cancelTransfer, type Resolver, resolvePayout, resolveTransfer } from './resolve.ts'
 
 /**
  * The acts of an operator that move money: credit or debit a customer, reverse a credit, pay a partner its fees, book a
- * move between the operator's own account and a rail, and settle a payout or transfer that the rail left open, with evidence.
- * Resuming a rail lets the money that waits there leave, so it takes the same two operators.
+ * move between the operator's own account and a rail, settle a payout or transfer that the rail left open, with evidence, and
+ * cancel a transfer that is not mined. Resuming a rail lets the money that waits there leave, so it takes the same two operators.
  */
 export type MoneyAction =
   | { readonly name: 'credit'; readonly details: BookingDetails }
@@ -47,6 +47,10 @@ export type MoneyAction =
         /** Hash of the transfer when it was proposed; null if it was not signed then. */
         tx_hash?: string | null
       }
+    }
+  | {
+      readonly name: 'cancel_transfer'
+      readonly details: { transfer_id: string; reason: string }
     }
   | {
       readonly name: 'pay_fees'
@@ -94,7 +98,7 @@ export type MoneyActionName = MoneyAction['name']
 export type Done = {
   readonly id: string
   readonly text: string
-  /** The final status of a resolved payout or transfer; other acts have none. */
+  /** The status of a resolved or canceled payout or transfer; other acts have none. */
   readonly status?: string
 }
 
@@ -128,6 +132,7 @@ export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } =
   },
   resolve_payout: { kind: 'money', perform: resolvePayout },
   resolve_transfer: { kind: 'money', perform: resolveTransfer },
+  cancel_transfer: { kind: 'money', perform: cancelTransfer },
   pay_fees: {
     kind: 'money',
     async perform(world, { asset, amount, ...order }) {

@@ -138,6 +138,8 @@ function subjectOf(world: World, action: MoneyAction): Promise<Subject> | Subjec
       return transferEnd(world, action.details)
     case 'resume_rail':
       return resume(world, action.details)
+    case 'cancel_transfer':
+      return transferCancel(world, action.details.transfer_id)
   }
 }
 
@@ -199,5 +201,18 @@ async function transferEnd(
   const does =
     outcome === 'confirmed' ? `it was paid by ${tx_hash}` : `${formatMoney(gross)} go back to ${customer_id}`
   const what = `Set the transfer ${transfer_id} (${status}, on ${network} to ${destination_address}) to ${outcome}: ${does}`
+  return { what, partner_id, customer_id, money: gross }
+}
+
+async function transferCancel(world: World, transfer_id: string): Promise<Subject> {
+  const transfer = await transferById(world.db, transfer_id)
+  if (!transfer) return unknown(`Cancel the transfer ${transfer_id}, which does not exist`)
+  const { partner_id, customer_id, asset, amount_net, fee, status, network, destination_address } = transfer
+  const gross = money(asset, amount_net + fee)
+  const does =
+    transfer.nonce === null
+      ? `nothing was signed, and ${formatMoney(gross)} go back to ${customer_id}`
+      : `a transaction that pays nobody takes its nonce; ${formatMoney(gross)} go back to ${customer_id} unless the payment is mined first`
+  const what = `Cancel the transfer ${transfer_id} (${status}, on ${network} to ${destination_address}): ${does}`
   return { what, partner_id, customer_id, money: gross }
 }

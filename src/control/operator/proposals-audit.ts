@@ -126,4 +126,20 @@ export const approvalChecks: readonly Check[] = [
         ].join(' AND '),
       )}`,
   },
+  {
+    name: 'every cancel of a transfer in production was proposed by one operator and approved by another',
+    walk: 'causes',
+    prefix: 'tr',
+    // The approval is written in the transaction that requests the cancel, with the same time.
+    sql: (within) => `SELECT t.id AS object_id, t.partner_id, t.cancel_requested_at FROM transfers t
+      WHERE ${IN_PRODUCTION} AND ${within('t.id')} AND (t.cancel_requested_at IS NOT NULL OR t.failure_code = 'canceled'
+        OR EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'cancel'))
+        AND NOT ${approved(
+          [
+            `p.action = 'cancel_transfer'`,
+            `p.details ->> 'transfer_id' = t.id`,
+            'p.approved_at = t.cancel_requested_at',
+          ].join(' AND '),
+        )}`,
+  },
 ]

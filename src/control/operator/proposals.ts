@@ -27,7 +27,13 @@ import { holdResource, releaseHold } from '../../records/desk/holds.ts'
 import { recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { type MoneyAction, perform } from './actions.ts'
-import { assertAcceptanceStated, mayBeOnItsWay, refuseOther, SupersededResolution } from './resolve.ts'
+import {
+  assertAcceptanceStated,
+  assertCancelable,
+  mayBeOnItsWay,
+  refuseOther,
+  SupersededResolution,
+} from './resolve.ts'
 import {
   approveProposals,
   insertProposal,
@@ -150,6 +156,8 @@ async function assertResolvable(
 
 /** Refuse now what the approval would refuse later: a final payout or transfer, or a hash that changed. */
 async function assertOpen(tx: Db, { name, details }: MoneyAction): Promise<void> {
+  if (name === 'cancel_transfer')
+    return assertCancelable((await transferById(tx, details.transfer_id)) ?? refuse('transfer_not_found'))
   if (name !== 'resolve_payout' && name !== 'resolve_transfer') return
   const found =
     name === 'resolve_payout'
@@ -178,7 +186,7 @@ async function assertNotReversed(tx: Db, deposit_id: string): Promise<void> {
 /** The payout or transfer that workers leave alone until the proposal is decided. */
 function resourceOf({ name, details }: MoneyAction): string | undefined {
   if (name === 'resolve_payout') return details.payout_id
-  return name === 'resolve_transfer' ? details.transfer_id : undefined
+  return name === 'resolve_transfer' || name === 'cancel_transfer' ? details.transfer_id : undefined
 }
 
 /**

@@ -35,6 +35,7 @@ const law: Readonly<Record<ActName, Law>> = {
   reverse_credit: money,
   resolve_payout: money,
   resolve_transfer: money,
+  cancel_transfer: money,
   pay_fees: money,
   resume_rail: money,
   move_custody: money,

@@ -91,6 +91,7 @@ export const rules = {
   reverse_credit: money('to reverse a credit'),
   resolve_payout: money('to resolve a payout'),
   resolve_transfer: money('to resolve a transfer'),
+  cancel_transfer: money('to cancel a transfer'),
   pay_fees: money('to pay fees'),
   resume_rail: money('to resume a rail'),
   move_custody: money('to move custody'),

@@ -120,8 +120,11 @@ const minedWords = { paid: 'confirmed', none: 'failed', other: 'mined otherwise'
 const later = (world: World, transfer: Transfer, ms: number) =>
   retryAfter(world.db, 'transfers', transfer, ms)
 
-const pollLater = (world: World, transfer: Transfer) =>
-  later(world, transfer, pollAgainAfter(transfer.network, world.clock.now() - transfer.created_at.getTime()))
+/** A transfer that was canceled is asked about as often as a new one. */
+const pollLater = (world: World, transfer: Transfer) => {
+  const since = transfer.cancel_requested_at ?? transfer.created_at
+  return later(world, transfer, pollAgainAfter(transfer.network, world.clock.now() - since.getTime()))
+}
 
 async function step(world: World, transfer: Transfer, taken: TransferStep): Promise<Transfer> {
   const stepped = await world
@@ -144,6 +147,7 @@ async function refuseDouble(
 
 async function carry(world: World, transfer: Transfer): Promise<void> {
   if (transfer.status === 'processing') return follow(world, transfer)
+  if (transfer.cancel_requested_at !== null) return cancelPending(world, transfer)
   if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
   if (await isPaused(world, transfer.network)) return waitForResume(world, transfer)
   return transfer.nonce === null ? reserve(world, transfer) : send(world, transfer)
@@ -241,16 +245,45 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
   const end = endOf(seen, made)
   if (end) return void (await step(world, transfer, end))
   if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
-  // Dropped from the mempool, or removed by a reorg: broadcast the same bytes again, never others.
-  if (seen.kind === 'absent') await broadcastAgain(world, transfer, made)
-  if (seen.kind === 'waiting') await replaceIfStuck(world, transfer, made)
+  if (seen.kind === 'absent' || seen.kind === 'waiting') await bringForward(world, transfer, made, seen.kind)
   await pollLater(world, transfer)
+}
+
+async function bringForward(
+  world: World,
+  transfer: Transfer,
+  made: readonly Attempt[],
+  seen: 'absent' | 'waiting',
+): Promise<void> {
+  const is_canceled = made.at(-1)?.purpose === 'cancel'
+  if (transfer.cancel_requested_at !== null && !is_canceled) return cancel(world, transfer, made)
+  // Dropped from the mempool, or removed by a reorg: broadcast the same bytes again, never others.
+  if (seen === 'absent') return broadcastAgain(world, transfer, made)
+  return replaceIfStuck(world, transfer, made)
+}
+
+/**
+ * Operators canceled a transfer that no node is known to have. Its payment, if one was signed, may be in a pool all the same:
+ * such a transfer becomes `processing`, and the chain decides. Without a payment it stays pending until the cancel is mined.
+ */
+async function cancelPending(world: World, transfer: Transfer): Promise<void> {
+  const taken = transfer.tx_hash === null ? transfer : await step(world, transfer, { kind: 'broadcast' })
+  if (!isFinalTransfer(taken)) await follow(world, { ...taken, attempts: transfer.attempts })
+}
+
+/** The cancel offers higher fees than all payments with the same nonce. If a payment is mined nevertheless, it counts. */
+async function cancel(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
+  const signed = await signNext(world, transfer, made, 'cancel')
+  if (signed instanceof Date || isFinalTransfer(signed)) return
+  crashPoint('before_cancel')
+  await broadcastAgain(world, transfer, await attemptsOf(world.db, transfer.id))
 }
 
 async function broadcastAgain(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
   const newest = made.at(-1)!
-  if (await mayBroadcast(world, transfer, newest))
-    await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)
+  if (!(await mayBroadcast(world, transfer, newest))) return
+  await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)
+  crashPoint('after_broadcast')
 }
 
 /** A transaction that waits for too long is signed again with higher fees and the same nonce: at most one of them is mined. */

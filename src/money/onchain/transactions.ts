@@ -96,19 +96,24 @@ export const updateMined = targetOf(
 /** A transaction of a transfer and its final block. */
 export type Mined = Block & { readonly attempt: Attempt }
 
-type StoredAttempt = Attempt & { readonly transfer_id: string }
+/** An attempt and the block in which it is final, if it was mined. */
+export type StoredAttempt = Attempt & {
+  readonly transfer_id: string
+  readonly block_height: bigint | null
+  readonly block_hash: string | null
+}
 
-const readAttempts = batched<string, readonly Attempt[]>(async (db, ids) => {
+const readAttempts = batched<string, readonly StoredAttempt[]>(async (db, ids) => {
   const { rows } = await db.query<StoredAttempt>({
     name: 'transactions of transfers',
     text: `SELECT ${columnsOf('transactions')} FROM transactions WHERE transfer_id = ANY($1::text[]) ORDER BY transfer_id, attempt`,
     values: [ids],
   })
-  const found = new Map<string, Attempt[]>(ids.map((id) => [id, []]))
+  const found = new Map<string, StoredAttempt[]>(ids.map((id) => [id, []]))
   for (const row of rows) found.get(row.transfer_id)?.push(row)
   return ids.map((id) => found.get(id))
 })
 
 /** The transactions of a transfer, oldest first. */
-export const attemptsOf = async (db: Db, transfer_id: string): Promise<readonly Attempt[]> =>
+export const attemptsOf = async (db: Db, transfer_id: string): Promise<readonly StoredAttempt[]> =>
   (await readAttempts(db, transfer_id)) ?? []

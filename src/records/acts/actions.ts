@@ -58,6 +58,7 @@ export const loggedActions = [
   'reverse_credit',
   'resolve_payout',
   'resolve_transfer',
+  'cancel_transfer',
   'pay_fees',
   'resume_rail',
   'move_custody',

@@ -53,6 +53,7 @@ export const acts = {
   reverse_credit: 'Reversed a credit',
   resolve_payout: 'Resolved a payout by hand',
   resolve_transfer: 'Resolved a transfer by hand',
+  cancel_transfer: 'Canceled a transfer',
   pay_fees: 'Paid out fees',
   resume_rail: 'Resumed a rail',
   move_custody: 'Booked a custody move',

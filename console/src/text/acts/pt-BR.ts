@@ -54,6 +54,7 @@ export const acts: typeof en = {
   reverse_credit: 'Estornou um crédito',
   resolve_payout: 'Resolveu um pagamento manualmente',
   resolve_transfer: 'Resolveu uma transferência manualmente',
+  cancel_transfer: 'Cancelou uma transferência',
   pay_fees: 'Repassou tarifas',
   resume_rail: 'Retomou um trilho',
   move_custody: 'Lançou uma movimentação de custódia',

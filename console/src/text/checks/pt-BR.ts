@@ -137,6 +137,8 @@ export const checks: Readonly<Record<string, string>> = {
     'cada recusa com chave de idempotência em vigor está guardada como foi devolvida',
   'every hold belongs to an open proposal, and every open proposal holds':
     'cada retenção pertence a uma proposta aberta, e cada proposta aberta tem a sua',
+  'every cancel of a transfer in production was proposed by one operator and approved by another':
+    'cada cancelamento de transferência em produção foi proposto por um operador e aprovado por outro',
   'every resolution agrees with its payout or transfer, and every end by an operator has one':
     'cada resolução confere com o seu pagamento ou transferência, e todo fim dado por um operador tem uma',
   'every follow-up is of a resolution, and every repeated send of a payout or transfer':

@@ -322,7 +322,42 @@ export const operator = {
     resolve_any: 'Set the outcome',
     proposing: 'Proposing…',
     asks_code: 'asks for your code',
-    outcome: { completed: 'completed', confirmed: 'confirmed', failed: 'failed' } as Record<string, string>,
+    outcome: {
+      completed: 'completed',
+      confirmed: 'confirmed',
+      failed: 'failed',
+      canceled: 'canceled',
+    } as Record<string, string>,
+    transactions: {
+      title: 'Transactions',
+      about: 'Everything that was signed for this transfer. At most one of them is mined.',
+      none: 'Nothing was signed yet.',
+      purpose: { pay: 'Payment', cancel: 'Cancel' },
+      attempt: (number: number) => `no. ${number}`,
+      signed: 'signed',
+      block: (height: string) => `final in block ${height}`,
+      not_final: 'not final',
+      explorer: 'Explorer',
+      gas: ({ most, per_gas, priority }: { most: string; per_gas: string; priority: string }) =>
+        `costs at most ${most}: ${per_gas} gwei per gas, of which ${priority} for the miner`,
+      terms: { fee: 'fee' } as Record<string, string>,
+    },
+    cancel: {
+      button: 'Cancel transfer…',
+      title: {
+        production: 'Cancel this transfer, in production?',
+        sandbox: 'Cancel this transfer?',
+      },
+      says: ({ amount, customer }: { amount: string; customer: string }) =>
+        `A transaction that pays nobody takes the place of the payment. If it is mined, ${amount} goes back to ${customer}. If the payment is mined first, the transfer is confirmed.`,
+      reason: 'Reason',
+      reason_hint: 'Stored permanently, with your name.',
+      reason_missing: 'Write why the transfer is canceled.',
+      propose: 'Propose to cancel',
+      now: 'Cancel transfer',
+      requested: (when: string) =>
+        `Canceled by the operators at ${when}. The chain decides whether the cancel or the payment is mined.`,
+    },
     second: 'Waiting for a second person',
     nothing_waits: 'No proposals are waiting.',
     proposed: (when: string, who: string) => `proposed ${when} by ${who}`,
@@ -413,6 +448,7 @@ export const operator = {
       reverse_credit: 'Reverse a credit',
       resolve_payout: 'Resolve a payout',
       resolve_transfer: 'Resolve a transfer',
+      cancel_transfer: 'Cancel a transfer',
       pay_fees: 'Pay fees',
       resume_rail: 'Resume a rail',
       create_user: 'Create an operator',
@@ -435,6 +471,8 @@ export const operator = {
         paid
           ? `The transfer of ${who} becomes confirmed: ${amount} has left for good.`
           : `The transfer of ${who} becomes failed: ${amount} goes back to ${who}.`,
+      cancel_transfer: ({ amount, who }) =>
+        `The transfer of ${who} is canceled on its network. If the cancel is mined, ${amount} goes back to ${who}; if the payment is mined first, the transfer is confirmed.`,
       pay_fees: ({ amount, who, to }) =>
         to
           ? `${who} gets ${amount} of its earned fees, credited to ${to}.`

@@ -298,7 +298,37 @@ export const operator: typeof En = {
     resolve_any: 'Marcar o resultado',
     proposing: 'Propondo…',
     asks_code: 'pede seu código',
-    outcome: { completed: 'concluído', confirmed: 'confirmada', failed: 'falhou' },
+    outcome: { completed: 'concluído', confirmed: 'confirmada', failed: 'falhou', canceled: 'cancelada' },
+    transactions: {
+      title: 'Transações',
+      about: 'Tudo o que foi assinado para esta transferência. No máximo uma é minerada.',
+      none: 'Nada foi assinado ainda.',
+      purpose: { pay: 'Pagamento', cancel: 'Cancelamento' },
+      attempt: (number) => `nº ${number}`,
+      signed: 'assinada',
+      block: (height) => `final no bloco ${height}`,
+      not_final: 'ainda não final',
+      explorer: 'Explorador',
+      gas: ({ most, per_gas, priority }) =>
+        `custa no máximo ${most}: ${per_gas} gwei por gas, dos quais ${priority} para o minerador`,
+      terms: { fee: 'taxa' },
+    },
+    cancel: {
+      button: 'Cancelar transferência…',
+      title: {
+        production: 'Cancelar esta transferência, em produção?',
+        sandbox: 'Cancelar esta transferência?',
+      },
+      says: ({ amount, customer }) =>
+        `Uma transação que não paga ninguém toma o lugar do pagamento. Se ela for minerada, ${amount} voltam para ${customer}. Se o pagamento for minerado antes, a transferência fica confirmada.`,
+      reason: 'Motivo',
+      reason_hint: 'Fica guardado para sempre, com seu nome.',
+      reason_missing: 'Escreva por que a transferência é cancelada.',
+      propose: 'Propor o cancelamento',
+      now: 'Cancelar transferência',
+      requested: (when) =>
+        `Cancelada pelos operadores em ${when}. A rede decide se minera o cancelamento ou o pagamento.`,
+    },
     second: 'Aguardando uma segunda pessoa',
     nothing_waits: 'Nenhuma proposta aguardando.',
     proposed: (when, who) => `proposto ${when} por ${who}`,
@@ -387,6 +417,7 @@ export const operator: typeof En = {
       reverse_credit: 'Estornar um crédito',
       resolve_payout: 'Resolver um pagamento Pix',
       resolve_transfer: 'Resolver uma transferência',
+      cancel_transfer: 'Cancelar uma transferência',
       pay_fees: 'Pagar tarifas',
       resume_rail: 'Retomar um trilho',
       create_user: 'Criar um operador',
@@ -409,6 +440,8 @@ export const operator: typeof En = {
         paid
           ? `A transferência de ${who} fica confirmada: ${amount} saíram de vez.`
           : `A transferência de ${who} fica como falhou: ${amount} voltam para ${who}.`,
+      cancel_transfer: ({ amount, who }) =>
+        `A transferência de ${who} é cancelada na rede. Se o cancelamento for minerado, ${amount} voltam para ${who}; se o pagamento for minerado antes, a transferência fica confirmada.`,
       pay_fees: ({ amount, who, to }) =>
         to
           ? `${who} recebe ${amount} das tarifas que ganhou, creditados a ${to}.`

@@ -147,7 +147,8 @@ export const ui: typeof En = {
     not_confirmed:
       'Pelo que se sabe aqui, a transferência não está confirmada. O dinheiro segue em trânsito. Compare o hash com o explorador da rede.',
     may_still_be_mined:
-      'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou substituída. O dinheiro segue em trânsito.',
+      'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou cancelada. O dinheiro segue em trânsito. Cancele a transferência.',
+    canceled_before: 'A transferência já está sendo cancelada. Espere a decisão da rede.',
     reversed_before: 'Este depósito já foi estornado.',
     not_paused: 'Este trilho não está pausado.',
     paused_since:
