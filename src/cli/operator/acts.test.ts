@@ -294,7 +294,7 @@ describe('contract §17.13', () => {
     },
   )
 
-  test('with one operator the shell may revoke a key, pause a rail and act on the sandbox; the rest takes a sign-in', async () => {
+  test('with one operator the shell may revoke a key and act on the sandbox; the rest takes a sign-in', async () => {
     first = await newPerson('first@operator.example')
     const kinds = ['act', 'people'] as const
     expect(await outcomes(kinds, 'production')).toEqual(all(kinds, 'sign in'))

@@ -45,6 +45,9 @@ const CONTROL_AGE_MS = 1000
 /** The sum of a day is at most this old; what this node accepted since is added. */
 const DAY_SUM_AGE_MS = 15_000
 const DAY_MS = 86_400_000
+/** A pause lasts until two operators end it, and the limit of a day until midnight: callers need not hurry. */
+const PAUSED_RETRY_S = 30
+const DAY_RETRY_S = 600
 /** Ids are made by the clock of a node, shortly before the order is stored. */
 const ID_MARGIN_MS = 600_000
 
@@ -98,10 +101,12 @@ export async function assertRailAccepts(
   const { paused_at, order_most, day_most } = await controlOf(world, rail)
   if (paused_at !== null)
     refuse('rail_unavailable', {
+      retry_after_seconds: PAUSED_RETRY_S,
       message: `The operator of this service has paused ${payments(rail)}. Nothing moved. Retry later with the same idempotency key.`,
     })
   if (day_most !== null && (await usedToday(world, rail)) + units > day_most)
     refuse('rail_unavailable', {
+      retry_after_seconds: DAY_RETRY_S,
       message: `The limit of this service for ${payments(rail)} of a day is reached. Nothing moved. Send less, or retry after 00:00 UTC.`,
     })
   return { order_most }
