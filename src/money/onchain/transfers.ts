@@ -20,6 +20,7 @@ import { customerRows } from '../../parties/customers/store.ts'
 import { onBehalfOf } from '../../parties/keys/keys.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
+import { assertHeld, noFloors } from '../custody/holdings.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import { isPayableAddress } from './address.ts'
@@ -118,8 +119,9 @@ async function prepareTransfer(
   actor: PartnerActor,
   request: TransferRequest,
 ): Promise<Command<Once<Transfer>>> {
-  const { customer_id, network } = request.order
+  const { customer_id, network, amount_net: units } = request.order
   await findCustomer(world, { partner_id: actor.partner_id, id: customer_id })
+  await assertHeld(world, { network, units }, noFloors)
   return acceptTransfer(world, actor, { ...request, fee: await currentFee(world, network) })
 }
 
