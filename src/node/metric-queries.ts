@@ -5,6 +5,7 @@ import { countOpen } from '../db/due.ts'
 import type { Pool } from '../db/pool.ts'
 import type { DoorFacts } from '../ledger/commit.ts'
 import { railNames, selectControls } from '../money/custody/controls-store.ts'
+import { reconciliationStates } from '../money/custody/store.ts'
 import { oldestUnfolded } from '../money/treasury/store.ts'
 import { mailState } from '../notifications/mail-store.ts'
 import { logPlaces } from '../records/acts/line.ts'
@@ -28,6 +29,7 @@ export function worldMetricQueries(world: World): MetricQuery[] {
       { name: 'exceptions', environment, ask: () => openExceptions(world) },
       { name: 'audit', environment, ask: () => auditFigures(world) },
       { name: 'treasury', environment, ask: () => unfoldedAge(world) },
+      { name: 'reconciliation', environment, ask: () => reconciliations(world) },
       { name: 'webhooks', environment, ask: () => webhookQueue(world) },
     ]),
   ]
@@ -106,6 +108,15 @@ async function priceAges({ prices, clock, environment }: World): Promise<Sample[
 
 async function unfoldedAge({ db, environment }: World): Promise<Sample[]> {
   return [['trilho_trades_oldest_unfolded_seconds', { environment }, await oldestUnfolded(db)]]
+}
+
+/** A rail that was never compared has no sample. */
+async function reconciliations({ db, environment }: World): Promise<Sample[]> {
+  const states = await reconciliationStates(db)
+  return states.flatMap(({ rail, difference, age_seconds }): Sample[] => [
+    ['trilho_reconciliation_difference', { environment, rail }, Number(difference)],
+    ['trilho_reconciliation_age_seconds', { environment, rail }, age_seconds],
+  ])
 }
 
 async function webhookQueue({ db, environment }: World): Promise<Sample[]> {

@@ -4,6 +4,7 @@ import { backupCommands } from './machine/backup.ts'
 import { benchCommands } from './machine/bench.ts'
 import { databaseCommands } from './machine/database.ts'
 import { serviceCommands } from './machine/service.ts'
+import { custodyCommands } from './operator/custody.ts'
 import { customerCommands } from './operator/customers.ts'
 import { exceptionCommands } from './operator/exceptions.ts'
 import { keyCommands } from './operator/keys.ts'
@@ -36,6 +37,7 @@ export const commands: readonly CliCommand[] = [
   ...exceptionCommands,
   ...treasuryCommands,
   ...railCommands,
+  ...custodyCommands,
   ...logCommands,
   ...secretCommands,
   ...serviceCommands,

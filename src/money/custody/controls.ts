@@ -92,13 +92,14 @@ function forgetControls(world: Pick<World, 'db'>): void {
 
 /**
  * Refuses an order on a paused rail, and one beyond the rail's limit of a day. Call it before the rail is asked. Returns the
- * most of one order, which the command that accepts the order judges.
+ * limits of the rail; the most of one order is judged by the command that accepts the order.
  */
 export async function assertRailAccepts(
   world: Pick<World, 'db' | 'clock'>,
   { rail, units }: { readonly rail: RailName; readonly units: bigint },
-): Promise<Pick<RailLimits, 'order_most'>> {
-  const { paused_at, order_most, day_most } = await controlOf(world, rail)
+): Promise<RailLimits> {
+  const control = await controlOf(world, rail)
+  const { paused_at, day_most } = control
   if (paused_at !== null)
     refuse('rail_unavailable', {
       retry_after_seconds: PAUSED_RETRY_S,
@@ -109,7 +110,7 @@ export async function assertRailAccepts(
       retry_after_seconds: DAY_RETRY_S,
       message: `The limit of this service for ${payments(rail)} of a day is reached. Nothing moved. Send less, or retry after 00:00 UTC.`,
     })
-  return { order_most }
+  return control
 }
 
 /** Refuses an order above the rail's limit of one order. */

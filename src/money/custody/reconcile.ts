@@ -1,8 +1,10 @@
 import { formatMoney, money } from '../../core/money.ts'
-import { type Network, networkNames, networks } from '../../core/networks.ts'
-import { type Db, transaction } from '../../db/pool.ts'
+import { type Network, networks } from '../../core/networks.ts'
+import { takeStep } from '../../db/chore.ts'
+import type { Db } from '../../db/pool.ts'
 import { closeOpenException, recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
+import { networksWithWallet } from './holdings.ts'
 import {
   bookedOn,
   newestReconciliations,
@@ -42,13 +44,16 @@ export type Sighting =
   | { readonly kind: 'mined'; readonly block_height: bigint; readonly effect: 'paid' | 'none' | 'other' }
   | { readonly kind: 'taken' }
 
-export const networksWithWallet = ({ chains }: World): Network[] =>
-  networkNames.filter((network) => chains[network].has_wallet)
-
-/** One comparison of one rail, stored. Opens the exception if the comparison before found a difference too, or closes it. */
-export async function reconcile(world: World, network: Network, books: ChainBooks): Promise<Reconciliation> {
+/**
+ * One comparison of one rail, stored. Opens the exception if the comparison before found a difference too, or closes it. `db` is
+ * one connection, which is in no transaction while the chain is asked.
+ */
+async function reconcileOn(
+  db: Db,
+  { world, network, books }: { readonly world: World; readonly network: Network; readonly books: ChainBooks },
+): Promise<Reconciliation> {
   const { asset: outside, block_height, block_hash, wallet } = await world.chains[network].holdings()
-  const read = await transaction(world.db, async (tx) => {
+  const read = await takeStep(db, async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
     return {
       booked: await bookedOn(tx, network),
@@ -66,9 +71,9 @@ export async function reconcile(world: World, network: Network, books: ChainBook
     parts: { not_booked_yet, mined_later: read.mined_later, other, without_block: read.without_block },
     at: new Date(world.clock.now()),
   }
-  const [before] = await newestReconciliations(world.db, network, 1)
-  await storeReconciliation(world.db, made)
-  await noteDifference(world, made, before)
+  const [before] = await newestReconciliations(db, network, 1)
+  await storeReconciliation(db, made)
+  await noteDifference(world, db, made, before)
   return made
 }
 
@@ -103,18 +108,19 @@ const objectOf = (rail: Network) => `reconciliation ${rail}`
 
 async function noteDifference(
   world: World,
+  db: Db,
   made: Reconciliation,
   before: Reconciliation | undefined,
 ): Promise<void> {
   const { rail, asset, difference, outside, booked, on_its_way } = made
   if (difference === 0n) {
     const reason = `Reconciliation ${made.id} found no difference.`
-    return closeOpenException(world.db, { kind: 'reconciliation', object_id: objectOf(rail), reason })
+    return closeOpenException(db, { kind: 'reconciliation', object_id: objectOf(rail), reason })
   }
   if (!before || before.difference === 0n) return
   const inWords = (units: bigint) =>
     units < 0n ? `−${formatMoney(money(asset, -units))}` : formatMoney(money(asset, units))
-  await recordException(world.db, world.clock, {
+  await recordException(db, world.clock, {
     kind: 'reconciliation',
     rail,
     object_id: objectOf(rail),
@@ -131,4 +137,23 @@ async function noteDifference(
       reconciliation: made.id,
     },
   })
+}
+
+export async function reconcile(world: World, network: Network, books: ChainBooks): Promise<Reconciliation> {
+  const client = await world.db.connect()
+  try {
+    return await reconcileOn(client, { world, network, books })
+  } finally {
+    client.release()
+  }
+}
+
+/** Compares every rail with a wallet. Throws the last failure after all of them were tried. */
+export async function reconcileAll(world: World, books: ChainBooks, db: Db): Promise<void> {
+  let failure: unknown
+  for (const network of networksWithWallet(world))
+    await reconcileOn(db, { world, network, books }).catch((error: unknown) => {
+      failure = error
+    })
+  if (failure !== undefined) throw failure
 }

@@ -105,6 +105,18 @@ export async function holdingsOfRail(db: Db, rail: Network): Promise<StoredHoldi
   return found && { ...found, native_amount: BigInt(found.native_amount) }
 }
 
+/** What is going to leave the wallet, or left it after the block: open transfers, and those that were mined above it. */
+export async function sumLeaving(db: Db, rail: Network, block_height: bigint): Promise<bigint> {
+  const { rows } = await db.query({
+    name: 'sum leaving',
+    text: `SELECT coalesce(sum(amount_net), 0) AS leaving FROM transfers WHERE id IN (
+      SELECT id FROM open_transfers WHERE network = $1 UNION ALL
+      SELECT transfer_id FROM transactions WHERE network = $1 AND block_height > $2 AND purpose = 'pay')`,
+    values: [rail, block_height],
+  })
+  return BigInt(rows[0].leaving)
+}
+
 /** What the ledger has on a rail: the negative of the sum of its outside account. */
 export async function bookedOn(db: Db, rail: Network): Promise<bigint> {
   const { rows } = await db.query({

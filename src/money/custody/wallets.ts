@@ -12,6 +12,7 @@ import {
   writeTo,
 } from '../../ledger/command.ts'
 import type { WalletState } from '../../rails/chain/rail.ts'
+import { closeForeignTransactions } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 
 /**
@@ -111,6 +112,12 @@ export async function findForeignNonces(world: World, network: Network): Promise
         writes: [
           writeTo(insertGaps, { ...gap, reason, proposal_id, created_at: held.now }),
           writeTo(updateWallets, { id: wallet_id, next_nonce: state.pool }),
+          writeTo(closeForeignTransactions, {
+            object_id: wallet_id,
+            closed_at: held.now,
+            closed_by: 'service',
+            closed_reason: `Operators accepted nonces ${first_nonce} to ${state.pool - 1n}: ${reason}`,
+          }),
         ],
         gap,
       }

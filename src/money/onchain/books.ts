@@ -14,11 +14,11 @@ export const chainBooks: ChainBooks = {
       text: `SELECT ${transferColumns} FROM transfers WHERE id IN (SELECT id FROM open_transfers WHERE network = $1) AND tx_hash IS NOT NULL ORDER BY id`,
       values: [network],
     })
-    return rows.map((transfer) => ({
+    const made = await Promise.all(rows.map(({ id }) => attemptsOf(db, id)))
+    return rows.map((transfer, n) => ({
       ...partOf(transfer),
-      async look(world): Promise<Sighting> {
-        const made = await attemptsOf(world.db, transfer.id)
-        const seen = await world.chains[network].look(chainOrderOf(transfer), reservationOf(transfer), made)
+      async look({ chains }): Promise<Sighting> {
+        const seen = await chains[network].look(chainOrderOf(transfer), reservationOf(transfer), made[n]!)
         return seen.kind === 'absent' ? { kind: 'waiting' } : seen
       },
     }))

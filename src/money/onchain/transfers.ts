@@ -22,6 +22,7 @@ import type { SealTransfer } from '../../rails/signer/seal.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { assertOrderFits, assertRailAccepts, countOrder } from '../custody/controls.ts'
+import { assertHeld } from '../custody/holdings.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import { isPayableAddress } from './address.ts'
@@ -123,9 +124,10 @@ async function prepareTransfer(
 ): Promise<Command<Once<Transfer>>> {
   const { customer_id, network, amount_net } = request.order
   await findCustomer(world, { partner_id: actor.partner_id, id: customer_id })
-  const { order_most } = await assertRailAccepts(world, { rail: network, units: amount_net })
+  const limits = await assertRailAccepts(world, { rail: network, units: amount_net })
+  await assertHeld(world, { network, units: amount_net }, limits)
   const [fee, seal] = await Promise.all([currentFee(world, network), world.transferSeals()])
-  return acceptTransfer(world, actor, { ...request, order_most, fee, seal })
+  return acceptTransfer(world, actor, { ...request, order_most: limits.order_most, fee, seal })
 }
 
 /** What is asked for before the command: nothing is locked while rail and database answer. */

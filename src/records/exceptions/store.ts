@@ -204,6 +204,16 @@ export async function closeOpenException(
   })
 }
 
+/** The same in a money command. */
+export const closeForeignTransactions = targetOf(
+  'update exceptions: foreign transactions',
+  { object_id: 'text', closed_at: 'timestamptz', closed_by: 'text', closed_reason: 'text' },
+  (
+    rows,
+  ) => `UPDATE exceptions AS old SET closed_at = new.closed_at, closed_by = new.closed_by, closed_reason = new.closed_reason
+    FROM ${rows} WHERE old.kind = 'foreign_transactions' AND old.object_id = new.object_id AND old.closed_at IS NULL`,
+)
+
 /** Open and closed ones, newest first. */
 export async function exceptionsAbout(db: Db, object_id: string): Promise<Exception[]> {
   const { rows } = await db.query(

@@ -11,7 +11,8 @@ import { Field, Input } from '../../ui/field.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { ActDialog, type Acted, railName } from './acted.tsx'
+import { ActDialog, type Acted } from './acted.tsx'
+import { railName } from './rail-names.ts'
 import './operator.css'
 
 type Rail = Reply<'console.operator.rails.get'>['rails'][number]

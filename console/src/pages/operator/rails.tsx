@@ -14,9 +14,10 @@ import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { priceText } from '../conversions/price.ts'
-import { ActedNote, railName, useResult } from './acted.tsx'
+import { ActedNote, useResult } from './acted.tsx'
 import { OperatorId } from './object.tsx'
 import { RailControls } from './rail-controls.tsx'
+import { railName } from './rail-names.ts'
 import './operator.css'
 
 type Rails = Reply<'console.operator.rails.get'>

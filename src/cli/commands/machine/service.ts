@@ -35,6 +35,18 @@ export const serviceCommands: CliCommand[] = [
     runWith: async (input, reach) => (await import('../../machine/audit.ts')).auditBooks(input, reach),
   },
   {
+    name: 'reconcile',
+    about:
+      'Compare the books with what the wallet of each configured rail holds; exits 1 on the smallest difference',
+    options: {
+      environment: only_environment,
+    },
+    examples: ['trilho reconcile', 'trilho reconcile --environment production --json'],
+    who: 'machine',
+    runWith: async (input, reach) =>
+      (await import('../../machine/reconcile.ts')).reconcileRails(input, reach),
+  },
+  {
     name: 'config check',
     about: 'Print the settings in force, secrets masked',
     examples: ['trilho config check'],
