@@ -11,6 +11,7 @@ import {
   type Screened,
   type Seen,
 } from '../../rails/chain/rail.ts'
+import { SignatureRefused } from '../../rails/signer/signer.ts'
 import { recordContradiction } from '../../records/desk/contradictions.ts'
 import { isHeld } from '../../records/desk/holds.ts'
 import { reportInvalidAnswer } from '../../records/desk/invalid-answers.ts'
@@ -35,6 +36,8 @@ type TransferSteps = {
 }
 
 const RETRY_MS = 5000
+/** A row that does not fit its seal stays so until a person has looked at it. */
+const UNSEALED_RETRY_MS = 60_000
 /** Least delay, also if the rail asks to be called at a time in the past. */
 const SOONEST_MS = 50
 
@@ -50,6 +53,7 @@ export function transferSteps(to: World, log: Logger, steps: StepRecorder = noSt
           'onchain: no valid answer; the transfer stays open and is asked about again',
         )
         if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
+        if (error instanceof SignatureRefused) await recordRefusal(world, transfer, error.message)
         await later(world, transfer, RETRY_MS)
       }
     },
@@ -139,6 +143,10 @@ const laterAt = (world: World, transfer: Transfer, at: Date) =>
 
 /** Two nodes may reserve at once: `reserveNonce` gives the first one's nonce to both. */
 async function reserve(world: World, transfer: Transfer): Promise<void> {
+  if (!(await isAsOrdered(world, transfer))) {
+    await recordRefusal(world, transfer, 'its row is not what was ordered: its seal does not fit it')
+    return later(world, transfer, UNSEALED_RETRY_MS)
+  }
   const rail = world.chains[transfer.network]
   const screened = await rail.screen(chainOrderOf(transfer))
   if (screened.kind === 'later') return laterAt(world, transfer, screened.at)
@@ -151,6 +159,17 @@ async function reserve(world: World, transfer: Transfer): Promise<void> {
   if (!reserved || reserved.nonce === null) return later(world, transfer, RETRY_MS)
   // Another node may have broadcast or ended the transfer meanwhile.
   if (reserved.status === 'pending') await send(world, { ...reserved, attempts: transfer.attempts })
+}
+
+/**
+ * The signer refuses a row whose seal does not fit (`rails/signer/seal.ts`). A nonce that was reserved for such a row would never be
+ * spent, and all later transfers of the wallet would wait behind it.
+ */
+async function isAsOrdered(world: World, transfer: Transfer): Promise<boolean> {
+  const { id: transfer_id, network, destination_address, amount_net: amount, seal } = transfer
+  const expected = (await world.transferSeals())({ transfer_id, network, destination_address, amount })
+  // Null where nothing is signed for real.
+  return expected === null || expected === seal
 }
 
 async function send(world: World, transfer: Transfer): Promise<void> {
@@ -260,6 +279,16 @@ const recordUnclear = (
       rail_says: seen.kind === 'mined' ? { kind: seen.kind, tx_hash: seen.tx_hash } : { kind: seen.kind },
       problem: problems[seen.kind],
     },
+  })
+
+/** Nothing was signed, and nothing will be until a person has found out who changed the row. */
+const recordRefusal = (world: World, { id, partner_id, network, status }: Transfer, problem: string) =>
+  recordExceptionDaily(world.db, world.clock, {
+    kind: 'contradiction',
+    rail: network,
+    object_id: id,
+    partner_id,
+    details: { booked: status, problem },
   })
 
 /** Checks whether the chain confirms what an operator decided. */
