@@ -78,7 +78,11 @@ const screenings = {
 } satisfies Answers
 
 const Nonce = T.BigInt({ minimum: 0n, maximum: 2n ** 63n - 1n })
-const WalletAnswer = T.Object({ wallet: T.String({ pattern: '^[0-9A-Za-z]{1,100}$' }), nonce: Nonce })
+const WalletAnswer = T.Object({
+  wallet: T.String({ pattern: '^[0-9A-Za-z]{1,100}$' }),
+  nonce: Nonce,
+  mined: T.Optional(Nonce),
+})
 
 const Terms = refined(
   T.Record(T.String({ pattern: '^[a-z_]{1,40}$' }), T.String({ pattern: '^[0-9]{1,40}$' })),

@@ -10,7 +10,7 @@ import {
   updateOf,
   writeTo,
 } from '../../ledger/command.ts'
-import type { Attempt, Block, Reservation } from '../../rails/chain/rail.ts'
+import type { Attempt, Block, Reservation, WalletState } from '../../rails/chain/rail.ts'
 import { holdRows } from '../../records/desk/holds.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 
@@ -48,11 +48,11 @@ export async function addWallet(db: Db, network: string, { wallet, nonce }: Rese
 
 /**
  * Reserves the wallet's next nonce for a transfer. Returns the transfer with its reservation; without one if it has ended, is
- * held by a proposal, or `reserved_most` nonces of the wallet are above the chain's.
+ * held by a proposal, or `reserved_most` nonces of the wallet are not mined yet.
  */
 export function reserveNonce(
   { id, partner_id, network }: Transfer,
-  { wallet, nonce }: Reservation,
+  { wallet, nonce, mined = nonce }: WalletState,
   reserved_most: number,
 ): Command<Transfer | undefined> {
   const wallet_id = walletIdOf(network, wallet)
@@ -69,7 +69,7 @@ export function reserveNonce(
       const before = held.row(transferRows, id)
       const from = held.row(walletRows, wallet_id)
       if (!before || !from || isFinalTransfer(before) || before.nonce !== null) return { result: before }
-      const is_full = from.next_nonce - nonce >= reserved_most
+      const is_full = from.next_nonce - mined >= reserved_most
       if (is_full || held.row(holdRows, id) !== undefined) return { result: before }
       const after = { ...before, wallet_id, nonce: from.next_nonce }
       return {

@@ -35,7 +35,7 @@ describe('a transfer is paid', () => {
         const { chain, token, wallet, order: newOrder, sign, look } = await own.open()
         const order = newOrder()
         await chain.check()
-        expect(await chain.wallet()).toEqual({ wallet, nonce: 0n })
+        expect(await chain.wallet()).toEqual({ wallet, nonce: 0n, mined: 0n })
         expect(await chain.screen(order)).toEqual({ kind: 'payable' })
         const attempt = await sign(order)
         expect(await look(order, [attempt])).toEqual({ kind: 'absent' })
@@ -53,7 +53,7 @@ describe('a transfer is paid', () => {
           block_hash: receipt.blockHash,
         })
         expect(await token.balanceOf(order.destination_address)).toBe(order.amount)
-        expect(await chain.wallet()).toEqual({ wallet, nonce: 1n })
+        expect(await chain.wallet()).toEqual({ wallet, nonce: 1n, mined: 1n })
       } finally {
         if (own !== stage) await own.stop()
       }
@@ -322,14 +322,14 @@ describe('the wallet', () => {
     const { chain, wallet, order: newOrder, sign } = await stage.open()
     const order = newOrder()
     await chain.broadcast(order, await sign(order))
-    expect(await chain.wallet()).toEqual({ wallet, nonce: 1n })
+    expect(await chain.wallet()).toEqual({ wallet, nonce: 1n, mined: 0n })
     stage.endpoints[1].become({
       rewrite: ({ method }, reply) =>
         method === 'eth_getTransactionCount' ? { ...reply, result: '0x5' } : reply,
     })
     await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
     stage.endpoints[1].become({ cut: true })
-    expect(await chain.wallet(), 'one endpoint is down').toEqual({ wallet, nonce: 1n })
+    expect(await chain.wallet(), 'one endpoint is down').toEqual({ wallet, nonce: 1n, mined: 0n })
     stage.endpoints[0].become({ cut: true })
     await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
   })

@@ -111,8 +111,8 @@ export function evmChain(options: EvmChainOptions): EvmChain {
     wallet: () =>
       orUnavailable(async () => {
         const { wallet } = await sceneOf()
-        const nonce = await readNextNonce(rpc, wallet)
-        return nonce === undefined ? unavailable() : { wallet, nonce }
+        const next = await readNextNonce(rpc, wallet)
+        return next ? { wallet, ...next } : unavailable()
       }),
 
     async screen(order, signal) {

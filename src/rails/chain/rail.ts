@@ -24,6 +24,12 @@ export type Reservation = {
   readonly nonce: bigint
 }
 
+/** A wallet, and its next nonce as the chain counts, transactions in the pool included. */
+export type WalletState = Reservation & {
+  /** The next nonce if the pool were empty: all below are mined. Absent where there is no pool. */
+  readonly mined?: bigint
+}
+
 /** `cancel` pays nobody: it spends the reservation so that the payment can no longer be mined. */
 export type Purpose = 'pay' | 'cancel'
 
@@ -104,8 +110,8 @@ export interface ChainRail<E extends Environment = Environment> {
   readonly replace_after_ms: number
   /** Throws `rail_unavailable` if the network is not configured or its prices are unknown. */
   feeInputs(): Promise<FeeInputs>
-  /** The wallet that pays, and its next nonce as the chain counts: what is mined is below it. */
-  wallet(): Promise<Reservation>
+  /** The wallet that pays. */
+  wallet(): Promise<WalletState>
   /** In the calls below an aborted signal means that the answer is no longer awaited. */
   screen(order: ChainOrder, signal?: AbortSignal): Promise<Screened>
   /** Signs the next transaction of a transfer: the first one, a replacement with higher fees, or a cancel. Sends nothing. */

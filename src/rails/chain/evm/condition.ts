@@ -90,15 +90,27 @@ export async function readHoldings(
   return { wallet, asset, native, block_height: height, block_hash: hash }
 }
 
-/** The next nonce of the wallet, transactions in the pool included. Undefined if two healthy endpoints disagree. */
-export async function readNextNonce(rpc: Rpc, wallet: string): Promise<bigint | undefined> {
+const NONCE_TRIES = 3
+
+/**
+ * The next nonces of the wallet, with the transactions in the pool and without them. Undefined if two healthy endpoints disagree
+ * also when they are asked again: a busy pool changes between two questions.
+ */
+export async function readNextNonce(
+  rpc: Rpc,
+  wallet: string,
+): Promise<{ readonly nonce: bigint; readonly mined: bigint } | undefined> {
   const next = async (node: RpcNode) => {
     const [mined, pending] = await Promise.all([
       node.ask(transactionCount(wallet, 'latest')),
       node.ask(transactionCount(wallet, 'pending')),
     ])
-    return mined > pending ? mined : pending
+    return { nonce: mined > pending ? mined : pending, mined }
   }
-  const nonces = new Set((await rpc.all(next)).map(({ answer }) => answer))
-  return nonces.size === 1 ? [...nonces][0] : undefined
+  for (let tries = 0; tries < NONCE_TRIES; tries++) {
+    const [first, ...others] = (await rpc.all(next)).map(({ answer }) => answer)
+    const mined = others.reduce((least, one) => (one.mined < least ? one.mined : least), first!.mined)
+    if (others.every(({ nonce }) => nonce === first!.nonce)) return { nonce: first!.nonce, mined }
+  }
+  return undefined
 }
