@@ -13,6 +13,8 @@ type ProposalValues = {
   readonly role: string
   /** The id in the Pix network that a resolution names; empty without one. */
   readonly end_to_end_id: string
+  /** A custody move goes to the rail. */
+  readonly inward: boolean
 }
 
 /** The values in the sentence that says how a payment on the desk ended. */
@@ -412,6 +414,7 @@ export const operator = {
       resolve_payout: 'Resolve a payout',
       resolve_transfer: 'Resolve a transfer',
       pay_fees: 'Pay fees',
+      move_custody: 'Move custody',
       create_user: 'Create an operator',
       reset_password: 'Reset an operator’s password',
       set_role: 'Change an operator’s role',
@@ -436,6 +439,10 @@ export const operator = {
         to
           ? `${who} gets ${amount} of its earned fees, credited to ${to}.`
           : `${who} gets ${amount} of its earned fees, paid outside the service.`,
+      move_custody: ({ amount, who, inward }) =>
+        inward
+          ? `${amount} is booked from your own account to ${who}.`
+          : `${amount} is booked from ${who} to your own account.`,
       create_user: ({ who, role }) =>
         `${who} becomes an operator, ${role}. The password is shown to the operator who approves.`,
       reset_password: ({ who }) => `${who} gets a new password, which is shown to the operator who approves.`,

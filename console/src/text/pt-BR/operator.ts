@@ -386,6 +386,7 @@ export const operator: typeof En = {
       resolve_payout: 'Resolver um pagamento Pix',
       resolve_transfer: 'Resolver uma transferência',
       pay_fees: 'Pagar tarifas',
+      move_custody: 'Movimentar custódia',
       create_user: 'Criar um operador',
       reset_password: 'Redefinir a senha de um operador',
       set_role: 'Alterar o papel de um operador',
@@ -410,6 +411,10 @@ export const operator: typeof En = {
         to
           ? `${who} recebe ${amount} das tarifas que ganhou, creditados a ${to}.`
           : `${who} recebe ${amount} das tarifas que ganhou, pagos fora do serviço.`,
+      move_custody: ({ amount, who, inward }) =>
+        inward
+          ? `${amount} são lançados da sua própria conta para ${who}.`
+          : `${amount} são lançados de ${who} para a sua própria conta.`,
       create_user: ({ who, role }) => `${who} vira operador, ${role}. A senha é mostrada a quem aprovar.`,
       reset_password: ({ who }) => `${who} recebe uma nova senha, mostrada a quem aprovar.`,
       set_role: ({ who, role }) => `${who} recebe o papel ${role}.`,
