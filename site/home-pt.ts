@@ -33,6 +33,7 @@ const about: Readonly<Record<string, string>> = {
   '/docs/operate/upgrade': 'Atualizar sem parar',
   '/docs/operate/rotate': 'Trocar chaves e senhas do serviço',
   '/docs/operate/money': 'Créditos, correções, propostas, tesouraria e auditoria',
+  '/docs/operate/rails': 'Trilhos: pausar, retomar e limitar',
   '/docs/operate/incidents': 'O que fazer quando um alerta dispara',
   '/docs/operate/scaling': 'Vários nós e troca do banco de dados primário',
   '/docs/changelog': 'O que mudou em cada versão',

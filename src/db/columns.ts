@@ -249,6 +249,17 @@ const columns = {
   ],
   wallet_gaps: ['wallet_id', 'first_nonce', 'next_nonce', 'reason', 'proposal_id', 'created_at'],
   wallets: ['id', 'network', 'address', 'first_nonce', 'next_nonce', 'created_at'],
+  rail_changes: ['id', 'rail', 'changed_at', 'changed_by', 'before', 'after', 'reason', 'proposal_id'],
+  rail_controls: [
+    'rail',
+    'paused_at',
+    'paused_by',
+    'paused_reason',
+    'order_most',
+    'day_most',
+    'floor',
+    'gas_floor',
+  ],
   saved_views: ['id', 'user_id', 'environment', 'page', 'name', 'filters', 'created_at'],
   treasury_limits: ['asset', 'lowest', 'highest'],
   users: [

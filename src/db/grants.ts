@@ -27,6 +27,8 @@ export const worldGrants: Record<string, string> = {
   transfers: 'SELECT, INSERT, UPDATE',
   transactions: 'SELECT, INSERT, UPDATE',
   wallets: 'SELECT, INSERT, UPDATE',
+  rail_controls: 'SELECT, INSERT, UPDATE',
+  rail_changes: 'SELECT, INSERT',
   wallet_gaps: 'SELECT, INSERT',
   custody_moves: 'SELECT, INSERT',
   holdings: 'SELECT, INSERT, UPDATE',
@@ -156,6 +158,8 @@ export const tablePurposes: Record<string, string> = {
   transactions:
     'what was signed for transfers, stored before it is broadcast; all of one transfer spend its nonce',
   wallets: 'the wallets that pay transfers, and their next nonces',
+  rail_controls: 'which rails are paused, and how much may leave on each',
+  rail_changes: 'every pause, resume and limit of a rail, with who and why',
   wallet_gaps: 'nonces that transactions from elsewhere spent, as two operators accepted',
   custody_moves: 'money that operators moved between their own account and a rail',
   holdings: 'what each wallet held when it was last asked, with its block',

@@ -14,6 +14,10 @@ const declared = {
     help: 'Age of the oldest payout or transfer without a final status',
     labels: ['environment', 'rail', 'state'],
   },
+  trilho_rail_paused_seconds: {
+    help: 'For how long a rail has been paused; 0 when it is not',
+    labels: ['environment', 'rail'],
+  },
   trilho_exceptions_open: {
     help: 'Open exceptions: cases about money that a person must check',
     labels: ['environment', 'rail', 'kind'],

@@ -59,6 +59,9 @@ const handed = (name: 'slow' | 'swift'): Rails => ({
   chain: {
     environment: 'sandbox',
     network: 'tron',
+    is_configured: true,
+    check: async () => {},
+    endpoints: () => [],
     has_wallet: false,
     reserved_most: Number.POSITIVE_INFINITY,
     replace_after_ms: Number.POSITIVE_INFINITY,

@@ -126,6 +126,7 @@ function ordersOf(world: World<'sandbox'>, actor: PartnerActor) {
           },
           claim: claimOf(by.key_id, 'onchain.transfer', { idempotency_key: key }),
           fee: 1_000_000n,
+          seal: await world.transferSeals(),
           bodyOf,
         }),
       )

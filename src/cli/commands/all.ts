@@ -16,6 +16,7 @@ import { openOrderCommands } from './operator/open-orders.ts'
 import { partnerCommands } from './operator/partners.ts'
 import { peopleCommands } from './operator/people.ts'
 import { proposalCommands } from './operator/proposals.ts'
+import { railCommands } from './operator/rails.ts'
 import { secretCommands } from './operator/secrets.ts'
 import { treasuryCommands } from './operator/treasury.ts'
 
@@ -35,6 +36,7 @@ export const commands: readonly CliCommand[] = [
   ...proposalCommands,
   ...exceptionCommands,
   ...treasuryCommands,
+  ...railCommands,
   ...custodyCommands,
   ...logCommands,
   ...secretCommands,

@@ -80,7 +80,9 @@ async function sent(
 ): Promise<readonly TransferStep[]> {
   const wallet = await world.chains[transfer.network].wallet()
   await addWallet(world.db, transfer.network, wallet)
-  await world.commit(onBehalfOf(actor, reserveNonce(transfer, wallet, Number.POSITIVE_INFINITY)))
+  // The caller plays the network, so a pause of the rail does not matter.
+  const reserve = reserveNonce(transfer, wallet, Number.POSITIVE_INFINITY, { although_paused: true })
+  await world.commit(onBehalfOf(actor, reserve))
   return [{ kind: 'signed', attempt: 1, ...simulatedTransaction(transfer) }, { kind: 'broadcast' }]
 }
 

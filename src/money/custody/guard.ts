@@ -25,12 +25,6 @@ export type PauseRail = (
   pause: { readonly rail: Network; readonly by: 'service'; readonly reason: string },
 ) => Promise<unknown>
 
-/** For tests and tools that have no rail controls. */
-export const pausesOnly =
-  (log: Logger): PauseRail =>
-  async (_, { rail, reason }) =>
-    log.error({ rail }, `custody: ${rail} must be paused: ${reason}`)
-
 const FRESH_MS = 60_000
 const RETRY_MS = 5000
 

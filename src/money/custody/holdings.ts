@@ -20,8 +20,6 @@ const RETRY_AFTER_SECONDS = 15
 /** What must stay in the wallet; null: nothing. */
 export type Floors = { readonly floor: bigint | null; readonly gas_floor: bigint | null }
 
-export const noFloors: Floors = { floor: null, gas_floor: null }
-
 /** The networks with a wallet on a real chain. */
 export const networksWithWallet = ({ chains }: Pick<World, 'chains'>): Network[] =>
   networkNames.filter((network) => chains[network].has_wallet)

@@ -8,7 +8,7 @@ import type { ChainRail } from '../../rails/chain/rail.ts'
 import { exceptionsAbout } from '../../records/exceptions/store.ts'
 import { chainBooks } from '../onchain/books.ts'
 import { transferSteps } from '../onchain/steps.ts'
-import { assertHeld, type Floors, noFloors, refreshHoldings } from './holdings.ts'
+import { assertHeld, type Floors, refreshHoldings } from './holdings.ts'
 import { reconcile } from './reconcile.ts'
 import { newestMoves, reconciliationStates } from './store.ts'
 
@@ -126,7 +126,7 @@ describe('reconciliation', () => {
 })
 
 describe('an order is accepted', () => {
-  const accept = (units: bigint, floors: Floors = noFloors) =>
+  const accept = (units: bigint, floors: Floors = { floor: null, gas_floor: null }) =>
     assertHeld(custody.bench.openNode(), { network: 'polygon', units }, floors)
   const unavailable = { code: 'rail_unavailable' }
 

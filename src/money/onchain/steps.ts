@@ -11,6 +11,7 @@ import {
   type Screened,
   type Seen,
 } from '../../rails/chain/rail.ts'
+import { SignatureRefused } from '../../rails/signer/signer.ts'
 import { recordContradiction } from '../../records/desk/contradictions.ts'
 import { isHeld } from '../../records/desk/holds.ts'
 import { reportInvalidAnswer } from '../../records/desk/invalid-answers.ts'
@@ -19,7 +20,8 @@ import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import { type AnswerSummary, noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
-import { openGuard, type PauseRail, pausesOnly } from '../custody/guard.ts'
+import { isPaused, pauseRail } from '../custody/controls.ts'
+import { openGuard, type PauseRail } from '../custody/guard.ts'
 import { addWallet } from '../custody/wallets.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
@@ -37,6 +39,10 @@ type TransferSteps = {
 }
 
 const RETRY_MS = 5000
+/** Delay of a transfer that is not out yet, while its rail is paused. */
+const PAUSED_MS = 15_000
+/** A row that does not fit its seal stays so until a person has looked at it. */
+const UNSEALED_RETRY_MS = 60_000
 /** Least delay, also if the rail asks to be called at a time in the past. */
 const SOONEST_MS = 50
 
@@ -44,9 +50,9 @@ export function transferSteps(
   to: World,
   log: Logger,
   steps: StepRecorder = noSteps,
-  pauseRail: PauseRail = pausesOnly(log),
+  pause: PauseRail = pauseRail,
 ): TransferSteps {
-  const guard = openGuard(to, log, pauseRail)
+  const guard = openGuard(to, log, pause)
   const world: World = {
     ...to,
     chains: chainsOf((network) => noting(guard.guarded(to.chains[network]), steps)),
@@ -61,6 +67,7 @@ export function transferSteps(
           'onchain: no valid answer; the transfer stays open and is asked about again',
         )
         if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
+        if (error instanceof SignatureRefused) await recordRefusal(world, transfer, error.message)
         await later(world, transfer, RETRY_MS)
       }
     },
@@ -117,8 +124,11 @@ const minedWords = { paid: 'confirmed', none: 'failed', other: 'mined otherwise'
 const later = (world: World, transfer: Transfer, ms: number) =>
   retryAfter(world.db, 'transfers', transfer, ms)
 
-const pollLater = (world: World, transfer: Transfer) =>
-  later(world, transfer, pollAgainAfter(transfer.network, world.clock.now() - transfer.created_at.getTime()))
+/** A transfer that was canceled is asked about as often as a new one. */
+const pollLater = (world: World, transfer: Transfer) => {
+  const since = transfer.cancel_requested_at ?? transfer.created_at
+  return later(world, transfer, pollAgainAfter(transfer.network, world.clock.now() - since.getTime()))
+}
 
 async function step(world: World, transfer: Transfer, taken: TransferStep): Promise<Transfer> {
   const stepped = await world
@@ -141,8 +151,23 @@ async function refuseDouble(
 
 async function carry(world: World, transfer: Transfer): Promise<void> {
   if (transfer.status === 'processing') return follow(world, transfer)
+  if (transfer.cancel_requested_at !== null) return cancelPending(world, transfer)
   if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
+  if (await isPaused(world, transfer.network)) return waitForResume(world, transfer)
   return transfer.nonce === null ? reserve(world, transfer) : send(world, transfer)
+}
+
+/**
+ * While the rail is paused nothing is signed or broadcast for a pending transfer. One that was signed may be out all the same:
+ * its node can have died after the broadcast. So the chain is asked.
+ */
+async function waitForResume(world: World, transfer: Transfer): Promise<void> {
+  const made = transfer.nonce === null ? [] : await attemptsOf(world.db, transfer.id)
+  const seen = made.length === 0 ? undefined : await look(world, transfer, made)
+  if (seen?.kind === 'taken') await recordUnclear(world, transfer, seen)
+  if (seen?.kind !== 'waiting' && seen?.kind !== 'mined') return later(world, transfer, PAUSED_MS)
+  await step(world, transfer, { kind: 'broadcast' })
+  await pollLater(world, transfer)
 }
 
 const laterAt = (world: World, transfer: Transfer, at: Date) =>
@@ -150,6 +175,10 @@ const laterAt = (world: World, transfer: Transfer, at: Date) =>
 
 /** Two nodes may reserve at once: `reserveNonce` gives the first one's nonce to both. */
 async function reserve(world: World, transfer: Transfer): Promise<void> {
+  if (!(await isAsOrdered(world, transfer))) {
+    await recordRefusal(world, transfer, 'its row is not what was ordered: its seal does not fit it')
+    return later(world, transfer, UNSEALED_RETRY_MS)
+  }
   const rail = world.chains[transfer.network]
   const screened = await rail.screen(chainOrderOf(transfer))
   if (screened.kind === 'later') return laterAt(world, transfer, screened.at)
@@ -162,6 +191,17 @@ async function reserve(world: World, transfer: Transfer): Promise<void> {
   if (!reserved || reserved.nonce === null) return later(world, transfer, RETRY_MS)
   // Another node may have broadcast or ended the transfer meanwhile.
   if (reserved.status === 'pending') await send(world, { ...reserved, attempts: transfer.attempts })
+}
+
+/**
+ * The signer refuses a row whose seal does not fit (`rails/signer/seal.ts`). A nonce that was reserved for such a row would never be
+ * spent, and all later transfers of the wallet would wait behind it.
+ */
+async function isAsOrdered(world: World, transfer: Transfer): Promise<boolean> {
+  const { id: transfer_id, network, destination_address, amount_net: amount, seal } = transfer
+  const expected = (await world.transferSeals())({ transfer_id, network, destination_address, amount })
+  // Null where nothing is signed for real.
+  return expected === null || expected === seal
 }
 
 async function send(world: World, transfer: Transfer): Promise<void> {
@@ -224,16 +264,45 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
   const end = endOf(seen, made)
   if (end) return void (await step(world, transfer, end))
   if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
-  // Dropped from the mempool, or removed by a reorg: broadcast the same bytes again, never others.
-  if (seen.kind === 'absent') await broadcastAgain(world, transfer, made)
-  if (seen.kind === 'waiting') await replaceIfStuck(world, transfer, made)
+  if (seen.kind === 'absent' || seen.kind === 'waiting') await bringForward(world, transfer, made, seen.kind)
   await pollLater(world, transfer)
+}
+
+async function bringForward(
+  world: World,
+  transfer: Transfer,
+  made: readonly Attempt[],
+  seen: 'absent' | 'waiting',
+): Promise<void> {
+  const is_canceled = made.at(-1)?.purpose === 'cancel'
+  if (transfer.cancel_requested_at !== null && !is_canceled) return cancel(world, transfer, made)
+  // Dropped from the mempool, or removed by a reorg: broadcast the same bytes again, never others.
+  if (seen === 'absent') return broadcastAgain(world, transfer, made)
+  return replaceIfStuck(world, transfer, made)
+}
+
+/**
+ * Operators canceled a transfer that no node is known to have. Its payment, if one was signed, may be in a pool all the same:
+ * such a transfer becomes `processing`, and the chain decides. Without a payment it stays pending until the cancel is mined.
+ */
+async function cancelPending(world: World, transfer: Transfer): Promise<void> {
+  const taken = transfer.tx_hash === null ? transfer : await step(world, transfer, { kind: 'broadcast' })
+  if (!isFinalTransfer(taken)) await follow(world, { ...taken, attempts: transfer.attempts })
+}
+
+/** The cancel offers higher fees than all payments with the same nonce. If a payment is mined nevertheless, it counts. */
+async function cancel(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
+  const signed = await signNext(world, transfer, made, 'cancel')
+  if (signed instanceof Date || isFinalTransfer(signed)) return
+  crashPoint('before_cancel')
+  await broadcastAgain(world, transfer, await attemptsOf(world.db, transfer.id))
 }
 
 async function broadcastAgain(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
   const newest = made.at(-1)!
-  if (await mayBroadcast(world, transfer, newest))
-    await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)
+  if (!(await mayBroadcast(world, transfer, newest))) return
+  await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)
+  crashPoint('after_broadcast')
 }
 
 /** A transaction that waits for too long is signed again with higher fees and the same nonce: at most one of them is mined. */
@@ -271,6 +340,16 @@ const recordUnclear = (
       rail_says: seen.kind === 'mined' ? { kind: seen.kind, tx_hash: seen.tx_hash } : { kind: seen.kind },
       problem: problems[seen.kind],
     },
+  })
+
+/** Nothing was signed, and nothing will be until a person has found out who changed the row. */
+const recordRefusal = (world: World, { id, partner_id, network, status }: Transfer, problem: string) =>
+  recordExceptionDaily(world.db, world.clock, {
+    kind: 'contradiction',
+    rail: network,
+    object_id: id,
+    partner_id,
+    details: { booked: status, problem },
   })
 
 /** Checks whether the chain confirms what an operator decided. */

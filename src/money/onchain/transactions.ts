@@ -11,6 +11,7 @@ import {
 } from '../../ledger/command.ts'
 import type { Attempt, Block, Reservation, WalletState } from '../../rails/chain/rail.ts'
 import { holdRows } from '../../records/desk/holds.ts'
+import { pausedRows } from '../custody/controls-store.ts'
 import { updateWallets, walletIdOf, walletRows } from '../custody/wallets.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 
@@ -19,13 +20,14 @@ import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from '.
  * transaction is stored before it is broadcast; neither ever changes.
  *
  * `reserveNonce` reserves the wallet's next nonce. It returns the transfer with its reservation; without one if it has ended, is
- * held by a proposal, `reserved_most` nonces of the wallet are not mined yet, or the chain knows nonces that the database does
+ * held by a proposal, its rail is paused, `reserved_most` nonces of the wallet are not mined yet, or the chain knows nonces that the database does
  * not (custody/guard.ts).
  */
 export function reserveNonce(
   { id, partner_id, network }: Transfer,
   { wallet, mined, pool }: WalletState,
   reserved_most: number,
+  { although_paused = false } = {},
 ): Command<Transfer | undefined> {
   const wallet_id = walletIdOf(network, wallet)
   return {
@@ -35,7 +37,10 @@ export function reserveNonce(
         { source: transferRows, id },
         { source: walletRows, id: wallet_id },
       ],
-      reads: [{ source: holdRows, id }],
+      reads: [
+        { source: holdRows, id },
+        { source: pausedRows, id: network },
+      ],
     },
     decide(held): Decision<Transfer | undefined> {
       const before = held.row(transferRows, id)
@@ -43,7 +48,8 @@ export function reserveNonce(
       if (!before || !from || isFinalTransfer(before) || before.nonce !== null) return { result: before }
       const is_full = from.next_nonce - mined >= reserved_most
       const is_behind = pool > from.next_nonce
-      if (is_full || is_behind || held.row(holdRows, id) !== undefined) return { result: before }
+      const is_paused = !although_paused && held.row(pausedRows, network) !== undefined
+      if (is_full || is_behind || is_paused || held.row(holdRows, id) !== undefined) return { result: before }
       const after = { ...before, wallet_id, nonce: from.next_nonce }
       return {
         writes: [
@@ -90,19 +96,24 @@ export const updateMined = targetOf(
 /** A transaction of a transfer and its final block. */
 export type Mined = Block & { readonly attempt: Attempt }
 
-type StoredAttempt = Attempt & { readonly transfer_id: string }
+/** An attempt and the block in which it is final, if it was mined. */
+export type StoredAttempt = Attempt & {
+  readonly transfer_id: string
+  readonly block_height: bigint | null
+  readonly block_hash: string | null
+}
 
-const readAttempts = batched<string, readonly Attempt[]>(async (db, ids) => {
+const readAttempts = batched<string, readonly StoredAttempt[]>(async (db, ids) => {
   const { rows } = await db.query<StoredAttempt>({
     name: 'transactions of transfers',
     text: `SELECT ${columnsOf('transactions')} FROM transactions WHERE transfer_id = ANY($1::text[]) ORDER BY transfer_id, attempt`,
     values: [ids],
   })
-  const found = new Map<string, Attempt[]>(ids.map((id) => [id, []]))
+  const found = new Map<string, StoredAttempt[]>(ids.map((id) => [id, []]))
   for (const row of rows) found.get(row.transfer_id)?.push(row)
   return ids.map((id) => found.get(id))
 })
 
 /** The transactions of a transfer, oldest first. */
-export const attemptsOf = async (db: Db, transfer_id: string): Promise<readonly Attempt[]> =>
+export const attemptsOf = async (db: Db, transfer_id: string): Promise<readonly StoredAttempt[]> =>
   (await readAttempts(db, transfer_id)) ?? []

@@ -410,7 +410,7 @@ describe('the check says what is wrong', () => {
   })
 
   test('a signer without a key for the network', async () => {
-    const signer = localSigner({ key: '1'.repeat(64), seal_keys: [], networks: {} })
+    const signer = localSigner({ key: '1'.repeat(64), sealKey: async () => Buffer.alloc(32), networks: {} })
     expect(await problemOf({ signer })).toBe('wallet')
   })
 

@@ -1,6 +1,7 @@
 import type { Environment } from '../../core/environment.ts'
 import type { Asset } from '../../core/money.ts'
 import { type Network, networkNames } from '../../core/networks.ts'
+import type { EndpointFacts } from './rpc-health.ts'
 
 export type ChainOrder = {
   readonly id: string
@@ -109,6 +110,12 @@ export type FeeInputs = {
 export interface ChainRail<E extends Environment = Environment> {
   readonly environment: E
   readonly network: Network
+  /** False in production without endpoints of this network. */
+  readonly is_configured: boolean
+  /** Throws what is wrong with the set-up: the chain, the contract, the node, the wallet. */
+  check(): Promise<void>
+  /** The health of the nodes that are asked; none where the chain is simulated. */
+  endpoints(): readonly EndpointFacts[]
   /** A wallet on a real chain is behind the rail: its holdings are reconciled, and its nonces are compared with the database. */
   readonly has_wallet: boolean
   /** How many transfers may hold a nonce of the wallet at once. */

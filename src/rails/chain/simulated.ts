@@ -44,6 +44,9 @@ export function simulatedChain({
   return {
     environment: 'sandbox',
     network,
+    is_configured: true,
+    check: async () => {},
+    endpoints: () => [],
     has_wallet: false,
     reserved_most: Number.POSITIVE_INFINITY,
     replace_after_ms: confirm_ms,
@@ -94,34 +97,45 @@ export function simulatedChain({
 
     async look(order, _, made) {
       const newest = made.at(-1)
-      if (!newest || !journal.has(newest.tx_hash)) return { kind: 'absent' }
-      if (newest.purpose === 'cancel') return mined(order, newest, 'none')
-      const waited = ageOf(order)
-      const paid = () => mined(order, newest, 'paid')
-      const reverted = () => mined(order, newest, 'none')
-      switch (magic(order)) {
-        case '9002':
-          return waited < confirm_ms ? waiting : reverted()
-        case '9003':
-        case '9006':
-          return waiting
-        case '9005':
-          // The first transaction offers too little. Its replacement is mined.
-          return made.length === 1 ? waiting : paid()
-        case '9008':
-          // No node knows it, however often it is broadcast.
-          return { kind: 'absent' }
-        case '9009':
-          return waited < LATE_MS ? waiting : reverted()
-        case '9004':
-          // Mined, removed by a reorg, and mined again in a later block.
-          return waited < confirm_ms ? waiting : waited < 1.5 * confirm_ms ? { kind: 'absent' } : paid()
-        default:
-          return waited < confirm_ms ? waiting : paid()
-      }
+      if (!newest || !journal.has(newest.tx_hash)) return absent
+      const payments = made.filter(({ purpose, tx_hash }) => purpose === 'pay' && journal.has(tx_hash))
+      const first_cancel = made.find(({ purpose }) => purpose === 'cancel')
+      // A cancel wins if no payment was mined when it was signed.
+      const seen = lookAtPayments(order, payments, first_cancel?.created_at.getTime() ?? clock.now())
+      return first_cancel && seen.kind !== 'mined' ? mined(order, newest, 'none') : seen
     },
   }
+
+  function lookAtPayments(order: ChainOrder, payments: readonly Attempt[], at_ms: number): Seen {
+    const newest = payments.at(-1)
+    if (!newest) return absent
+    const waited = at_ms - order.created_at.getTime()
+    const paid = () => mined(order, newest, 'paid')
+    const reverted = () => mined(order, newest, 'none')
+    switch (magic(order)) {
+      case '9002':
+        return waited < confirm_ms ? waiting : reverted()
+      case '9003':
+      case '9006':
+        return waiting
+      case '9005':
+        // The first transaction offers too little. Its replacement is mined.
+        return payments.length === 1 ? waiting : paid()
+      case '9008':
+        // No node knows it, however often it is broadcast.
+        return absent
+      case '9009':
+        return waited < LATE_MS ? waiting : reverted()
+      case '9004':
+        // Mined, removed by a reorg, and mined again in a later block.
+        return waited < confirm_ms ? waiting : waited < 1.5 * confirm_ms ? absent : paid()
+      default:
+        return waited < confirm_ms ? waiting : paid()
+    }
+  }
 }
+
+const absent = { kind: 'absent' } as const
 
 const waiting = { kind: 'waiting' } as const
 

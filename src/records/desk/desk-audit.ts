@@ -3,7 +3,7 @@ import type { RangeCheck } from '../../ledger/audit.ts'
 const subjectOf = (proposal: string) =>
   `coalesce(${proposal}.details ->> 'payout_id', ${proposal}.details ->> 'transfer_id')`
 
-const OF_DESK = `('resolve_payout', 'resolve_transfer')`
+const OF_DESK = `('resolve_payout', 'resolve_transfer', 'cancel_transfer')`
 
 /** Failure code of an order that an operator resolved as failed. */
 const BY_OPERATOR = `'resolved_by_operator'`

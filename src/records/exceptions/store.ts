@@ -22,6 +22,8 @@ type ExceptionKind =
   | 'audit'
   /** At an approval another end was booked than the proposed one. */
   | 'superseded'
+  /** The service or an operator paused a rail: somebody must find out why, and two operators resume the rail. */
+  | 'rail_paused'
   /** The chain has transactions of a wallet that the database does not know. */
   | 'foreign_transactions'
   /** The books differ from what a wallet holds. */
@@ -61,6 +63,16 @@ const insertExceptions = targetOf(
   (rows) => `INSERT INTO exceptions (id, kind, rail, object_id, partner_id, details, opened_at)
     SELECT id, kind, rail, object_id, partner_id, details, opened_at FROM ${rows}
     ON CONFLICT (kind, object_id) WHERE closed_at IS NULL DO NOTHING`,
+)
+
+/** Closes the exceptions of a paused rail, in the command that resumes the rail. An operator may have closed it before. */
+export const closePauseExceptions = targetOf(
+  'close exceptions of paused rails',
+  { rail: 'text', closed_at: 'timestamptz', closed_by: 'text', closed_reason: 'text' },
+  (
+    rows,
+  ) => `UPDATE exceptions AS old SET closed_at = new.closed_at, closed_by = new.closed_by, closed_reason = new.closed_reason
+    FROM ${rows} WHERE old.kind IN ('rail_paused', 'foreign_transactions') AND old.rail = new.rail AND old.closed_at IS NULL`,
 )
 
 export function exceptionWrite(world: Pick<World, 'newId'>, exception: NewException, now: Date): Write {

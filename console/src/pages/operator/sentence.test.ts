@@ -20,7 +20,9 @@ const proposed = (action: string, more: Partial<Parameters<typeof sentenceOf>[0]
 
 test('every proposal that moves money is confirmed in words with its amount and its person', () => {
   for (const [language, texts] of spoken)
-    for (const action of Object.keys(moneyActs).filter((name) => name !== 'move_custody'))
+    for (const action of Object.keys(moneyActs).filter(
+      (name) => !['move_custody', 'resume_rail'].includes(name),
+    ))
       for (const outcome of ['completed', 'confirmed', 'failed']) {
         const sentence = sentenceOf(proposed(action, { details: { outcome } }), texts, language)
         expect([action, sentence]).not.toEqual([action, 'as stored'])
@@ -47,6 +49,19 @@ test('a custody move names the amount and the rail, and each direction has its s
     }
     expect(new Set(sentences).size).toBe(2)
     expect(texts.operator.proposals.action.move_custody).toBeDefined()
+  }
+})
+
+test('a proposal to resume a rail names the rail', () => {
+  const none = { amount: null, asset: null, customer: null, partner: null }
+  for (const [language, texts] of spoken) {
+    const sentence = sentenceOf(
+      proposed('resume_rail', { ...none, details: { rail: 'tron' } }),
+      texts,
+      language,
+    )
+    expect(sentence).toContain('Tron')
+    expect(texts.operator.proposals.action.resume_rail).toBeDefined()
   }
 })
 

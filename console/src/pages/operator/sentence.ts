@@ -1,7 +1,7 @@
 import { amountText, type Language } from '../../format/amount.ts'
 import { isolated } from '../../format/id.ts'
 import type { Texts } from '../../text/en/en.ts'
-import { railName } from './acted.tsx'
+import { railName } from './rail-names.ts'
 
 type Told = {
   readonly action: string

@@ -116,6 +116,12 @@ export const checks: Readonly<Record<string, string>> = {
     'cada débito em produção foi proposto por um operador e aprovado por outro',
   'every reversal in production was proposed by one operator and approved by another':
     'cada estorno em produção foi proposto por um operador e aprovado por outro',
+  'the pause and the limits of every rail are those of its last change':
+    'a pausa e os limites de cada trilho são os da sua última alteração',
+  'every change of a rail begins where the one before it ended, and a pause names who and why':
+    'cada alteração de um trilho continua a anterior, e cada pausa diz quem e por quê',
+  'every resume of a rail in production was proposed by one operator and approved by another':
+    'cada retomada de um trilho em produção foi proposta por um operador e aprovada por outro',
   'every payment of fees in production was proposed by one operator and approved by another':
     'cada pagamento de tarifas em produção foi proposto por um operador e aprovado por outro',
   'every resolution in production was proposed by one operator and approved by another':
@@ -131,6 +137,8 @@ export const checks: Readonly<Record<string, string>> = {
     'cada recusa com chave de idempotência em vigor está guardada como foi devolvida',
   'every hold belongs to an open proposal, and every open proposal holds':
     'cada retenção pertence a uma proposta aberta, e cada proposta aberta tem a sua',
+  'every cancel of a transfer in production was proposed by one operator and approved by another':
+    'cada cancelamento de transferência em produção foi proposto por um operador e aprovado por outro',
   'every resolution agrees with its payout or transfer, and every end by an operator has one':
     'cada resolução confere com o seu pagamento ou transferência, e todo fim dado por um operador tem uma',
   'every follow-up is of a resolution, and every repeated send of a payout or transfer':

@@ -147,8 +147,12 @@ export const ui: typeof En = {
     not_confirmed:
       'Pelo que se sabe aqui, a transferência não está confirmada. O dinheiro segue em trânsito. Compare o hash com o explorador da rede.',
     may_still_be_mined:
-      'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou substituída. O dinheiro segue em trânsito.',
+      'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou cancelada. O dinheiro segue em trânsito. Cancele a transferência.',
+    canceled_before: 'A transferência já está sendo cancelada. Espere a decisão da rede.',
     reversed_before: 'Este depósito já foi estornado.',
+    not_paused: 'Este trilho não está pausado.',
+    paused_since:
+      'O trilho foi retomado e pausado de novo depois da proposta. Recuse a proposta e veja o novo motivo.',
     not_in_the_log:
       'Esta proposta não confere com o registro de auditoria: foi criada ou alterada por fora do serviço.',
     withdraw_instead: 'A proposta é sua: em vez de recusá-la, retire-a.',

@@ -53,4 +53,11 @@ export const serviceCommands: CliCommand[] = [
     who: 'machine',
     run: async (input) => (await import('../../machine/config-check.ts')).configCheck(input),
   },
+  {
+    name: 'rails check',
+    about: 'Ask the nodes of each configured network for chain, contract and wallet; exits 1 if one is wrong',
+    examples: ['trilho rails check', 'trilho rails check --json'],
+    who: 'machine',
+    run: async (input) => (await import('../../machine/rails-check.ts')).railsCheck(input),
+  },
 ]

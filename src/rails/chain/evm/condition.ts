@@ -3,7 +3,7 @@ import type { Holdings, WalletState } from '../rail.ts'
 import { EndpointsUnavailable, type Rpc } from '../rpc.ts'
 import type { RpcNode } from '../rpc-health.ts'
 import { blockAt, hasContract, isSyncing, nativeBalance, newestBlock, transactionCount } from './calls.ts'
-import type { EvmScene } from './network.ts'
+import type { EvmPlace, EvmScene } from './network.ts'
 import { isSameAddress, readBalance, readToken } from './token.ts'
 
 /** Part of the set-up that a check found to be wrong. */
@@ -22,8 +22,8 @@ export class ChainCheckFailed extends Error {
 const DECIMALS = 6n
 
 /** An endpoint that is down for now is tolerated while another one answers; one that is wrong never is. */
-export async function checkChain(rpc: Rpc, scene: EvmScene): Promise<void> {
-  const { network } = scene
+export async function checkChain(rpc: Rpc, place: EvmPlace): Promise<void> {
+  const { network } = place
   const inspected = await rpc.inspect()
   const failures = inspected.flatMap(({ failure }) => failure ?? [])
   const wrong = failures.find(({ kind }) => kind === 'wrong_chain')
@@ -31,14 +31,14 @@ export async function checkChain(rpc: Rpc, scene: EvmScene): Promise<void> {
   if (failures.length === inspected.length)
     throw new ChainCheckFailed('endpoint', `${network}: no endpoint is usable. ${failures[0]!.message}.`)
   try {
-    await rpc.all((node) => checkNode(node, scene))
+    await rpc.all((node) => checkNode(node, place))
   } catch (error) {
     if (error instanceof EndpointsUnavailable) throw new ChainCheckFailed('endpoint', `${error.message}.`)
     throw error
   }
 }
 
-async function checkNode(node: RpcNode, { network, contract }: EvmScene): Promise<void> {
+async function checkNode(node: RpcNode, { network, contract }: EvmPlace): Promise<void> {
   const [syncing, has_code, decimals] = await Promise.all([
     node.ask(isSyncing()),
     node.ask(hasContract(contract)),
