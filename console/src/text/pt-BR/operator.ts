@@ -419,6 +419,7 @@ export const operator: typeof En = {
       resolve_transfer: 'Resolver uma transferência',
       cancel_transfer: 'Cancelar uma transferência',
       pay_fees: 'Pagar tarifas',
+      move_custody: 'Movimentar custódia',
       resume_rail: 'Retomar um trilho',
       create_user: 'Criar um operador',
       reset_password: 'Redefinir a senha de um operador',
@@ -446,6 +447,10 @@ export const operator: typeof En = {
         to
           ? `${who} recebe ${amount} das tarifas que ganhou, creditados a ${to}.`
           : `${who} recebe ${amount} das tarifas que ganhou, pagos fora do serviço.`,
+      move_custody: ({ amount, who, inward }) =>
+        inward
+          ? `${amount} são lançados da sua própria conta para ${who}.`
+          : `${amount} são lançados de ${who} para a sua própria conta.`,
       resume_rail: ({ who }) => `${who} é retomado: o que espera nele é enviado, e novas ordens são aceitas.`,
       create_user: ({ who, role }) => `${who} vira operador, ${role}. A senha é mostrada a quem aprovar.`,
       reset_password: ({ who }) => `${who} recebe uma nova senha, mostrada a quem aprovar.`,
