@@ -19,7 +19,7 @@ import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import { type AnswerSummary, noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
-import { isPaused } from '../custody/controls.ts'
+import { isPaused, pauseRail } from '../custody/controls.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
 import { endOf, intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
@@ -261,13 +261,18 @@ const problems = {
   taken: 'its nonce was spent by a transaction that the service did not sign',
 } as const
 
-/** Only a person can judge what happened to the money; the transfer stays open. */
-const recordUnclear = (
+/**
+ * Only a person can judge what happened to the money; the transfer stays open. Whoever took a nonce has the wallet's key, or the
+ * database is older than the chain: nothing more is paid from the wallet until two operators resume the rail.
+ */
+async function recordUnclear(
   world: World,
   { id, partner_id, network, status }: Transfer,
   seen: Extract<Seen, { kind: 'mined' | 'taken' }>,
-) =>
-  recordExceptionDaily(world.db, world.clock, {
+): Promise<void> {
+  if (seen.kind === 'taken')
+    await pauseRail(world, { rail: network, by: 'service', reason: `${id}: ${problems.taken}` })
+  await recordExceptionDaily(world.db, world.clock, {
     kind: 'contradiction',
     rail: network,
     object_id: id,
@@ -278,6 +283,7 @@ const recordUnclear = (
       problem: problems[seen.kind],
     },
   })
+}
 
 /** Checks whether the chain confirms what an operator decided. */
 async function compare(world: World, log: Logger, { resource_id }: FollowUp): Promise<void> {
