@@ -11,12 +11,12 @@ import {
   readNextNonce,
   walletOf,
 } from './evm/condition.ts'
-import { look } from './evm/evidence.ts'
+import { finalityOf, look } from './evm/evidence.ts'
 import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
 import { screenOrder } from './evm/screening.ts'
 import { draftTransaction, type FeeBounds, signDraft } from './evm/signing.ts'
 import { factsOfSigned } from './evm/transaction.ts'
-import type { ChainOrder, ChainRail } from './rail.ts'
+import type { ChainOrder, ChainRail, Later, LaterReason } from './rail.ts'
 import { EndpointsUnavailable, type Rpc } from './rpc.ts'
 import { EndpointFailure } from './rpc-endpoint.ts'
 
@@ -24,7 +24,10 @@ export type EvmChainOptions = {
   readonly network: EvmNetwork
   readonly rpc: Rpc
   readonly signer: Signer
-  /** The most that one transaction may cost: maximum fee × gas limit, in wei. */
+  /**
+   * The most that one transaction may cost: maximum fee × gas limit, in wei. On optimism plus the fee for its data on ethereum as
+   * it is right before the signature: nothing bounds that fee afterwards (`evm/l1-fee.ts`), and the signer cannot know it.
+   */
   readonly cost_most_wei: bigint
   /** The most that is offered to the miner, per unit of gas. */
   readonly priority_most_wei?: bigint
@@ -81,9 +84,9 @@ export function evmChain(options: EvmChainOptions): EvmChain {
     }
   }
 
-  const later = (order: ChainOrder, why: string) => {
+  const later = (order: ChainOrder, why: LaterReason): Later => {
     log?.info({ network, transfer_id: order.id, why }, `chain: ${network} transfer ${order.id} waits: ${why}`)
-    return { kind: 'later', at: new Date(clock.now() + facts.poll_most_ms) } as const
+    return { kind: 'later', at: new Date(clock.now() + facts.poll_most_ms), why }
   }
 
   return {
@@ -119,7 +122,7 @@ export function evmChain(options: EvmChainOptions): EvmChain {
         return { kind: 'signed', transaction: await signDraft(signer, drafted.transaction, commission) }
       } catch (error) {
         if (error instanceof SignatureRefused && passingRules.includes(error.rule))
-          return later(order, error.rule)
+          return later(order, error.rule === 'fee_cap' ? 'fee_above_cap' : 'signer_limit')
         throw error
       }
     },
@@ -146,6 +149,8 @@ export function evmChain(options: EvmChainOptions): EvmChain {
         )
       return seen
     },
+
+    finality: (block, signal) => finalityOf(rpc, block, signal),
 
     async check() {
       await checkChain(rpc, await sceneOf())

@@ -3,7 +3,17 @@ import type { Clock } from '../../core/clock.ts'
 import type { Network } from '../../core/networks.ts'
 import { backOffWithAge } from '../back-off.ts'
 import type { Journal } from '../journal.ts'
-import type { Attempt, ChainOrder, ChainRail, Charge, Purpose, Seen, Signed } from './rail.ts'
+import type {
+  Attempt,
+  ChainOrder,
+  ChainRail,
+  Charge,
+  Later,
+  LaterReason,
+  Purpose,
+  Seen,
+  Signed,
+} from './rail.ts'
 
 /**
  * The blockchains of the sandbox. The last four digits of the amount decide the outcome. By default a transfer is broadcast one
@@ -38,7 +48,11 @@ export function simulatedChain({
   confirm_ms,
 }: SimulatedChainOptions): ChainRail<'sandbox'> {
   const ageOf = (made: { readonly created_at: Date }) => clock.now() - made.created_at.getTime()
-  const later = (ms: number) => ({ kind: 'later', at: new Date(clock.now() + ms) }) as const
+  const later = (ms: number, why: LaterReason): Later => ({
+    kind: 'later',
+    at: new Date(clock.now() + ms),
+    why,
+  })
 
   return {
     environment: 'sandbox',
@@ -56,13 +70,13 @@ export function simulatedChain({
 
     async screen(order) {
       const age = ageOf(order)
-      if (age < broadcast_ms) return later(broadcast_ms - age)
+      if (age < broadcast_ms) return later(broadcast_ms - age, 'scheduled')
       switch (magic(order)) {
         case '9001':
           return { kind: 'refused', rail_code: 'refused_before_broadcast' }
         case '9007':
-          // Nothing is signed until a person resolves the transfer.
-          return later(Math.max(UNSIGNED_MS, backOffWithAge(age)))
+          // Nothing is signed until a person resolves the transfer, as if the network's fee stayed above the cap.
+          return later(Math.max(UNSIGNED_MS, backOffWithAge(age)), 'fee_above_cap')
         default:
           return { kind: 'payable' }
       }
@@ -70,7 +84,7 @@ export function simulatedChain({
 
     async attempt(order, _, made, purpose) {
       if (made.length === 0 || purpose === 'cancel') return signedAs(order, made, purpose)
-      if (made.length > 1) return later(LATE_MS)
+      if (made.length > 1) return later(LATE_MS, 'not_worth_it')
       switch (magic(order)) {
         case '9005':
           return signedAs(order, made, 'pay')
@@ -78,7 +92,7 @@ export function simulatedChain({
           // As if two operators had canceled it.
           return signedAs(order, made, 'cancel')
         default:
-          return later(LATE_MS)
+          return later(LATE_MS, 'not_worth_it')
       }
     },
 

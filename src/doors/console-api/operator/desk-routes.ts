@@ -210,7 +210,7 @@ function resourceOf({ details }: Proposal): string {
 
 function renderWaiting({ id, details, proposed_by, proposed_at }: Proposal, email: string) {
   const { reason = '', ...resolution } = details as Resolution
-  const { outcome = 'canceled', evidence = reason } = resolution
+  const { outcome = 'canceled' as const, evidence = reason } = resolution
   const { end_to_end_id = null, despite_acceptance = false } = resolution
   return {
     id,
