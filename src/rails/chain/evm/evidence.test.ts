@@ -75,7 +75,8 @@ describe('a reorganization', () => {
 })
 
 test('a block is open until the network has finalized it, and gone when another one takes its place', async () => {
-  const { chain } = await stage.open()
+  const scene = await stage.open()
+  const { chain } = scene
   await stage.node.mine()
   const blockNow = async () => {
     const { number, hash } = await stage.node.call<any>('eth_getBlockByNumber', 'latest', false)
@@ -86,8 +87,10 @@ test('a block is open until the network has finalized it, and gone when another 
   expect(await chain.finality!(block)).toBe('open')
   await stage.node.mine(10)
   expect(await chain.finality!(block)).toBe('final')
+  await broadcastPayment(scene)
+  await stage.node.mine()
   const young = await blockNow()
-  await stage.node.reorganize(2)
+  await stage.node.reorganize(1)
   expect(await chain.finality!(young)).toBe('gone')
   stage.endpoints[1].become({ cut: true })
   expect(await chain.finality!(young), 'one endpoint alone').toBe('open')
