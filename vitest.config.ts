@@ -12,6 +12,8 @@ const slow = [
   'test/chaos/**',
   'test/cluster/**',
   'test/examples/**',
+  'test/chains/evm-chaos.test.ts',
+  'test/chains/nonces.test.ts',
   'test/audit/background.test.ts',
   'test/audit/corruptions.test.ts',
   'test/audit/forgeries.test.ts',

@@ -14,7 +14,7 @@ import { type Chains, chainsOf } from './rails/chain/rail.ts'
 import { withChainDeadline, withDeadline } from './rails/deadline.ts'
 import type { PixRail } from './rails/pix/rail.ts'
 import type { FedPrices, PriceFeed } from './rails/prices/feed.ts'
-import type { Sealable } from './rails/signer/seal.ts'
+import type { SealTransfer } from './rails/signer/seal.ts'
 
 /**
  * Everything a rule may touch in one environment. A rule cannot reach anything else: the database connections may use
@@ -38,8 +38,8 @@ export type World<E extends Environment = Environment> = {
   /** The rails. The type of a simulated rail names the sandbox, so handing one to production does not compile. */
   readonly pix: PixRail<E>
   readonly chains: Chains<E>
-  /** Seals what a customer ordered when the transfer is accepted. Null in the sandbox: its signatures are simulated. */
-  readonly sealTransfer: (ordered: Sealable) => string | null
+  /** What seals the orders of transfers when they are accepted; throws while its key cannot be read. */
+  readonly transferSeals: () => Promise<SealTransfer>
   readonly prices: PriceFeed<E>
   readonly set_prices: SetPrices<E>
   readonly quoting: Quoting

@@ -8,6 +8,7 @@ import { openSealer, seatsOf, secretKeysOf } from '../db/open.ts'
 import { openPool } from '../db/pool.ts'
 import type { AuditReport } from '../ledger/audit.ts'
 import { openShared } from '../parties/partners/partners.ts'
+import { openLogKey } from '../records/acts/log.ts'
 import type { World } from '../world.ts'
 import type { Config } from './config.ts'
 import { openWorlds, sliceChecks } from './worlds.ts'
@@ -18,9 +19,11 @@ export type DatabaseAudit = readonly ({ readonly environment: Environment } & Au
 export async function auditDatabase(url: string, config: Config): Promise<DatabaseAudit> {
   const seats = await seatsOf(url, config)
   const db = openPool({ ...seats('shared', 'trilho audit'), max: 2 })
-  const opened = openWorlds({ seats, clock: systemClock(), log: pino({ level: 'silent' }), config, pool: 2 })
+  const sealer = openSealer(config, await secretKeysOf(config))
+  const logKey = openLogKey({ shared: db, sealer })
+  const log = pino({ level: 'silent' })
+  const opened = openWorlds({ seats, clock: systemClock(), log, config, pool: 2, logKey })
   try {
-    const sealer = openSealer(config, await secretKeysOf(config))
     const office = openOffice({ shared: openShared(db), worlds: opened.worlds, sealer })
     return await auditWorlds(Object.values<World<Environment>>(opened.worlds), office)
   } finally {

@@ -106,7 +106,48 @@ function contradictionsIn(given: Given): (readonly [name: string, mistake: strin
       'is needed with SMTP_URL: mails have links to the console',
     ],
   ]
-  return found.flatMap(([wrong, name, mistake]) => (wrong ? [[name, mistake] as const] : []))
+  return [...found, ...halfRails(given)].flatMap(([wrong, name, mistake]) =>
+    wrong ? [[name, mistake] as const] : [],
+  )
+}
+
+/** A rail is configured whole or not at all. */
+function halfRails({ chains, role, prices_file }: Given): [boolean, string, string][] {
+  const evm = (['ethereum', 'polygon', 'arbitrum', 'optimism'] as const).map((network) => ({
+    name: network.toUpperCase(),
+    usdt: chains[network].usdt,
+    // Endpoints that cannot be read are a mistake of their own.
+    is_reached: chains[network].rpc?.length !== 0,
+  }))
+  const reached = evm.filter(({ is_reached }) => is_reached).map(({ name }) => `${name}_RPC`)
+  const { evm_key, evm_wallet } = chains
+  return [
+    [
+      reached.length > 0 && !evm_key && role !== 'api',
+      'EVM_WALLET_KEY',
+      `is needed with ${reached.join(', ')}: it signs what this node sends. Only a node with ROLE=api goes without`,
+    ],
+    [
+      evm_key !== undefined && reached.length === 0,
+      'EVM_WALLET_KEY',
+      `is set, and no network is: set ${evm.map(({ name }) => `${name}_RPC`).join(', ')}, or some of them`,
+    ],
+    [
+      evm_wallet !== undefined && !evm_key,
+      'EVM_WALLET',
+      'is set without EVM_WALLET_KEY, whose address it names',
+    ],
+    ...evm.map(({ name, usdt, is_reached }): [boolean, string, string] => [
+      usdt !== undefined && !is_reached,
+      `${name}_RPC`,
+      `is needed with ${name}_USDT`,
+    ]),
+    [
+      reached.includes('ETHEREUM_RPC') && prices_file === undefined,
+      'PRICES_FILE',
+      'is needed with ETHEREUM_RPC: the fee of a transfer there is computed from the price of ether (ETH/USDT)',
+    ],
+  ]
 }
 
 function withoutTls(url: string | undefined): string | undefined {

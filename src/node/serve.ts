@@ -5,6 +5,7 @@ import type { Environment } from '../core/environment.ts'
 import { openHints } from '../db/hints.ts'
 import type { Pool } from '../db/pool.ts'
 import { openShared } from '../parties/partners/partners.ts'
+import { openLogKey } from '../records/acts/log.ts'
 import type { World, Worlds } from '../world.ts'
 import { openActivityHints } from './activity-hints.ts'
 import { setClock } from './clock.ts'
@@ -21,6 +22,7 @@ import { logMetricQueries, mailMetricQuery, nodeMetricQueries, worldMetricQuerie
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openNotifications } from './notifications.ts'
 import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from './pools.ts'
+import { configuredNetworks } from './rails.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
 import { answerWaiting, drainWaiting, openRuntimes } from './runtime.ts'
@@ -93,7 +95,8 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   closing.add({ 'callers who wait': () => answerWaiting(runtimes) })
   const url = await http.listen()
   await welcome(url, { ...base, ...store, config, print })
-  warnOfMissingSettings(config, log)
+  describeProduction(config, log)
+  checkChains(base.worlds.production, log)
   serving = true
   closing.add({
     readiness: async () => {
@@ -134,7 +137,8 @@ async function openBase(
   const pools = openNodePools(seats('shared', 'trilho'), wait_ms)
   const { operators: shared } = pools
   closing.add({ 'connections to the database': () => endPools(pools) })
-  const opened = openWorlds({ seats, clock, log, config, pool })
+  const logKey = openLogKey({ shared, sealer })
+  const opened = openWorlds({ seats, clock, log, config, pool, logKey })
   closing.add({ 'the worlds': opened.stop })
   const { worlds } = opened
   const office = openOffice({ shared: openShared(shared), worlds, sealer, shares: sharesOf(pools) })
@@ -148,6 +152,7 @@ async function openBase(
     shared,
     office,
     retention,
+    reconcile_every_ms: config.reconcile_every_ms,
     setClock: (db) => setClock(clock, db, log),
     log,
     onRun: metrics.kept,
@@ -202,13 +207,26 @@ function readyLine(url: string, { role }: Config): string {
   return `Trilho is ready at ${url}  (${more[role]})\n`
 }
 
-/** Production has no rails yet; its prices come from a file. */
-function warnOfMissingSettings({ prices_file }: Config, log: Logger): void {
+/** Says what production can do with these settings, and what it refuses. */
+function describeProduction(config: Config, log: Logger): void {
+  const payable = configuredNetworks(config)
+  const refused = payable.length === 0 ? 'payouts and transfers' : 'payouts and transfers on other networks'
+  const pays =
+    payable.length === 0 ? 'production has no payment rails' : `production pays USDT on ${payable.join(', ')}`
   const quotes =
-    prices_file === undefined ? ', and quotes with price_unavailable: PRICES_FILE is not set' : ''
-  log.info(
-    `production has no payment rails: payouts and transfers are refused with rail_unavailable${quotes}. The sandbox has all of it`,
-  )
+    config.prices_file === undefined ? ', and quotes with price_unavailable: PRICES_FILE is not set' : ''
+  log.info(`${pays}: ${refused} are refused with rail_unavailable${quotes}. The sandbox has all of it`)
+}
+
+/** Wrong settings of a network show at the start, not at the first transfer. Nothing waits for the answer. */
+function checkChains({ chains }: World<'production'>, log: Logger): void {
+  for (const { network, is_configured, check } of Object.values(chains)) {
+    if (!is_configured) continue
+    check().then(
+      () => log.info({ network }, `chain: ${network} is ready`),
+      (error: Error) => log.warn({ network }, `chain: ${network} cannot be used now: ${error.message}`),
+    )
+  }
 }
 
 async function closeAll(requests: number, log: Logger, closing: Closing): Promise<void> {

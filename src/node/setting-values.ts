@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { parseAddress } from '../db/address.ts'
 import { type Cidr, parseCidr } from '../http/ip.ts'
+import { isEvmAddress } from '../money/onchain/address.ts'
 import { parseSender, type Sender } from '../notifications/address.ts'
 import type { SmtpServer } from '../notifications/smtp.ts'
 
@@ -77,6 +78,45 @@ export function hexKey(value: string): Buffer {
   if (!/^[0-9a-fA-F]{64}$/.test(value)) throw new Error('must be 64 hex digits (openssl rand -hex 32)')
   return Buffer.from(value, 'hex')
 }
+
+/** The messages do not quote the value: the URL of a provider contains a key. */
+export function endpointUrls(value: string): string[] {
+  const urls = partsOf(value)
+  for (const [index, url] of urls.entries()) {
+    const { protocol, href } = URL.canParse(url) ? new URL(url) : { protocol: '', href: '' }
+    if (protocol !== 'https:' && protocol !== 'http:')
+      throw new Error(`must be URLs with https or http, separated by commas; number ${index + 1} is none`)
+    if (urls.slice(0, index).some((other) => new URL(other).href === href))
+      throw new Error(
+        `has the same URL twice (number ${index + 1}): equal endpoints would confirm each other`,
+      )
+  }
+  return urls
+}
+
+/** In lower case it has no checksum; the check of the chain finds out if it is another one. */
+export function evmAddress(value: string): string {
+  if (!isEvmAddress(value, false))
+    throw new Error('must be an EVM address: 0x and 40 hex digits, whose capitals are its checksum (EIP-55)')
+  return value
+}
+
+/** A wallet's private key. The messages do not quote it. */
+export function walletKey(value: string): string {
+  if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(value)) throw new Error('must be a private key of 64 hex digits')
+  return value
+}
+
+/** Whole units and up to 18 decimals, as wei. */
+export function wei(value: string): bigint {
+  const [, whole, part = ''] = /^([0-9]{1,9})(?:\.([0-9]{1,18}))?$/.exec(value) ?? []
+  const units = whole === undefined ? 0n : BigInt(whole) * 10n ** 18n + BigInt(part.padEnd(18, '0'))
+  if (units <= 0n) throw new Error(`must be a positive decimal number such as 0.01, not "${value}"`)
+  return units
+}
+
+/** Whole USDT, as smallest units. */
+export const usdt = (value: string): bigint => BigInt(integer(1, 999_999_999)(value)) * 10n ** 6n
 
 export function cidrs(value: string): Cidr[] {
   return partsOf(value).map((part) => {

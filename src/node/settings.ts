@@ -3,6 +3,8 @@ import { roles } from './role.ts'
 import {
   cidrs,
   databaseUrl,
+  endpointUrls,
+  evmAddress,
   hexKey,
   integer,
   integers,
@@ -13,6 +15,9 @@ import {
   sender,
   smtpServer,
   text,
+  usdt,
+  walletKey,
+  wei,
   yesOrNo,
 } from './setting-values.ts'
 
@@ -230,6 +235,12 @@ const payments = {
     default: '900000',
     read: integer(1000, 86_400_000),
   }),
+  reconcile_every_ms: setting('RECONCILE_EVERY_MS', {
+    about:
+      'How often a worker node compares the books with what the wallet of each configured rail holds, in milliseconds',
+    default: '300000',
+    read: integer(1000, 86_400_000),
+  }),
   require_address_checksum: setting('REQUIRE_ADDRESS_CHECKSUM', {
     about:
       'true: EVM addresses in lower case only, which carry no checksum, are refused; a mistyped one could not be told',
@@ -238,10 +249,71 @@ const payments = {
   }),
 }
 
+/** One network's settings; they begin with its name. */
+const evmNetwork = (name: string, title: string, coin: string, cost_most: string) => ({
+  rpc: setting(`${name}_RPC`, {
+    about: `JSON-RPC endpoints of ${title}, separated by commas: production pays USDT there. With two or more, of different providers, what is final must be the same from two`,
+    example: 'https://node.example.com/key, https://other.example.net/key',
+    default: '',
+    secret: true,
+    read: endpointUrls,
+  }),
+  usdt: setting(`${name}_USDT`, {
+    about: `The contract of USDT on ${title}, where it is not Tether’s: for test chains`,
+    example: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+    read: evmAddress,
+  }),
+  cost_most: setting(`${name}_COST_MAX`, {
+    about: `The most that the gas of one transaction on ${title} may cost, in ${coin}; a transfer that would cost more waits`,
+    default: cost_most,
+    read: wei,
+  }),
+})
+
+const chains = {
+  chains: {
+    evm_key: setting('EVM_WALLET_KEY', {
+      about:
+        'Private key of the wallet that pays on EVM networks, 64 hex digits. Needed by nodes that send (ROLE all or worker); better as a file',
+      secret: true,
+      read: walletKey,
+    }),
+    evm_wallet: setting('EVM_WALLET', {
+      about:
+        'Address of that wallet. Optional: a key of another wallet is then refused instead of being paid from',
+      example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      read: evmAddress,
+    }),
+    ethereum: evmNetwork('ETHEREUM', 'Ethereum', 'ETH', '0.02'),
+    polygon: evmNetwork('POLYGON', 'Polygon', 'POL', '1'),
+    arbitrum: evmNetwork('ARBITRUM', 'Arbitrum One', 'ETH', '0.002'),
+    optimism: evmNetwork('OPTIMISM', 'OP Mainnet', 'ETH', '0.002'),
+    signer: {
+      count: setting('SIGNER_PER_HOUR', {
+        about:
+          'How many transactions the signer signs in an hour on one network, replacements included. It refuses more, whoever asks',
+        default: '600',
+        read: integer(1, 1_000_000),
+      }),
+      amount: setting('SIGNER_USDT_PER_HOUR', {
+        about: 'How much the signer signs in an hour on one network, in whole USDT',
+        default: '250000',
+        read: usdt,
+      }),
+      costs: setting('SIGNER_COSTS_PER_HOUR', {
+        about:
+          'How much gas the signer signs in an hour on one network, in transactions at the highest cost (…_COST_MAX)',
+        default: '100',
+        read: integer(1, 1_000_000),
+      }),
+    },
+  },
+}
+
 const conversions = {
   prices_file: setting('PRICES_FILE', {
     about:
-      'Where production prices are read from: a JSON file that your market watcher replaces. Without one nothing is quoted',
+      'Where production prices are read from: a JSON file that your market watcher replaces. Without one nothing is quoted, and Ethereum, whose fee needs the price of ether, cannot be configured',
     example: '/var/lib/trilho/prices.json',
     read: (path) => resolve(path),
   }),
@@ -416,6 +488,7 @@ export const settings = {
   ...database,
   ...secrets,
   ...payments,
+  ...chains,
   ...conversions,
   ...simulation,
   ...deliveries,
@@ -430,6 +503,7 @@ export const groups: readonly { readonly title: string; readonly settings: Setti
   { title: 'The database', settings: database },
   { title: 'Secrets', settings: secrets },
   { title: 'Payouts and transfers', settings: payments },
+  { title: 'Chains of production', settings: chains },
   { title: 'Conversions', settings: conversions },
   { title: 'The sandbox', settings: simulation },
   { title: 'Webhooks', settings: deliveries },

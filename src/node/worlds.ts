@@ -10,6 +10,8 @@ import { type Check, type Template, templateChecks, transitCheck } from '../ledg
 import { refusalCheck } from '../ledger/claims-audit.ts'
 import { type DoorFacts, type DoorOptions, openDoor } from '../ledger/commit.ts'
 import { adjustmentChecks, adjustmentTemplate } from '../money/adjustments/store.ts'
+import { controlChecks } from '../money/custody/controls-store.ts'
+import { custodyChecks, moveTemplate } from '../money/custody/store.ts'
 import { depositChecks, depositTemplate } from '../money/deposits/store.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../money/onchain/store.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from '../money/pix/store.ts'
@@ -21,11 +23,9 @@ import { customerChecks } from '../parties/customers/store.ts'
 import { keyChecks } from '../parties/keys/keys-audit.ts'
 import { chainsOf } from '../rails/chain/rail.ts'
 import { simulatedChain } from '../rails/chain/simulated.ts'
-import { unavailableChain } from '../rails/chain/unavailable.ts'
 import { openJournal } from '../rails/journal.ts'
 import { simulatedPix } from '../rails/pix/simulated.ts'
 import { unavailablePix } from '../rails/pix/unavailable.ts'
-import { filePrices, noPrices } from '../rails/prices/file.ts'
 import { simulatedPrices } from '../rails/prices/simulated.ts'
 import { deskChecks } from '../records/desk/desk-audit.ts'
 import { openInvalidAnswers } from '../records/desk/invalid-answers.ts'
@@ -33,6 +33,7 @@ import { eventChecks } from '../records/events/store.ts'
 import { webhookChecks } from '../webhooks/store.ts'
 import { createWorld, type World, type Worlds } from '../world.ts'
 import type { Config } from './config.ts'
+import { openProductionRails } from './rails.ts'
 
 /** One connection is reserved for keys that exist; the other one looks up unknown key values. */
 const KEY_CONNECTIONS = 2
@@ -45,6 +46,7 @@ const templates: readonly Template[] = [
   transferTemplate,
   tradeTemplate,
   feePayoutTemplate,
+  moveTemplate,
 ]
 
 /** The checks of the audit beyond those of the ledger itself. */
@@ -59,7 +61,9 @@ export const sliceChecks: readonly Check[] = [
   ...transferChecks,
   ...tradeChecks,
   ...treasuryChecks,
+  ...custodyChecks,
   replayCheck,
+  ...controlChecks,
   ...approvalChecks,
   ...eventChecks,
   ...webhookChecks,
@@ -83,7 +87,7 @@ export type OpenWorlds = {
 type Own =
   | 'pix'
   | 'chains'
-  | 'sealTransfer'
+  | 'transferSeals'
   | 'prices'
   | 'set_prices'
   | 'quoting'
@@ -108,10 +112,13 @@ export function openWorlds(options: {
     | 'lanes'
     | 'quoting'
     | 'prices_file'
+    | 'chains'
     | 'require_address_checksum'
     | 'database_wait_ms'
   >
   pool: number
+  /** The key of the act log; `openLogKey` reads it. */
+  logKey: () => Promise<Buffer>
 }): OpenWorlds {
   const closing: (() => Promise<unknown>)[] = []
   const doors: Partial<Record<Environment, () => DoorFacts>> = {}
@@ -156,16 +163,18 @@ export function openWorlds(options: {
     })
   }
 
-  const { clock, config, log } = options
-  const { quoting, prices_file } = config
+  const { clock, config } = options
+  const { quoting } = config
+  const rails = openProductionRails(options)
+  closing.push(rails.stop)
   const journal = openJournal(config.sandbox.journal)
   return {
     worlds: {
       production: open('production', {
         pix: unavailablePix,
-        chains: chainsOf(unavailableChain),
-        sealTransfer: () => null,
-        prices: prices_file === undefined ? noPrices : filePrices({ path: prices_file, log }),
+        chains: rails.chains,
+        transferSeals: rails.transferSeals,
+        prices: rails.prices,
         set_prices: noSetPrices,
         quoting,
         treasury_limits: true,
@@ -175,7 +184,7 @@ export function openWorlds(options: {
       sandbox: open('sandbox', {
         pix: simulatedPix({ clock, journal }),
         chains: chainsOf((network) => simulatedChain({ network, clock, ...config.sandbox, journal })),
-        sealTransfer: () => null,
+        transferSeals: async () => () => null,
         prices: simulatedPrices({ clock }),
         set_prices: setPrices,
         // Contract §14: no spread and an endless treasury, so that examples stay true.

@@ -4,7 +4,14 @@ import { parseDocument } from '../core/document.ts'
 import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
-import { type Block, type ChainRail, laterReasons, type Seen, type Signed } from './chain/rail.ts'
+import {
+  type Block,
+  type ChainRail,
+  laterReasons,
+  type Seen,
+  type Signed,
+  type WalletState,
+} from './chain/rail.ts'
 import type { PixRail } from './pix/rail.ts'
 import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './prices/feed.ts'
 
@@ -78,7 +85,8 @@ const screenings = {
 } satisfies Answers
 
 const Nonce = T.BigInt({ minimum: 0n, maximum: 2n ** 63n - 1n })
-const WalletAnswer = T.Object({ wallet: T.String({ pattern: '^[0-9A-Za-z]{1,100}$' }), nonce: Nonce })
+const WalletName = T.String({ pattern: '^[0-9A-Za-z]{1,100}$' })
+const WalletAnswer = T.Object({ wallet: WalletName, mined: Nonce, pool: Nonce })
 
 const Terms = refined(
   T.Record(T.String({ pattern: '^[a-z_]{1,40}$' }), T.String({ pattern: '^[0-9]{1,40}$' })),
@@ -86,6 +94,13 @@ const Terms = refined(
 )
 
 const answersWith = (tx_hash: typeof plainHash) => ({
+  holdings: T.Object({
+    wallet: WalletName,
+    asset: Units,
+    native: Figure,
+    block_height: Nonce,
+    block_hash: tx_hash,
+  }),
   transaction: T.Object({ purpose: T.Enum(['pay', 'cancel']), tx_hash, signed: SignedBytes, terms: Terms }),
   seen: {
     absent: T.Object({ kind: T.Literal('absent') }),
@@ -213,7 +228,13 @@ export function withValidChainAnswers<E extends Environment>(
       const answer = await rail.feeInputs()
       return orUnavailable(() => checked(asked('fees'), FeeAnswer, answer), report)
     },
-    wallet: async () => checked(asked('wallet'), WalletAnswer, await rail.wallet()),
+    async wallet() {
+      const state = checked<WalletState>(asked('wallet'), WalletAnswer, await rail.wallet())
+      if (state.pool < state.mined)
+        throw new InvalidAnswer({ ...asked('wallet'), problem: `pool is ${state.pool}` })
+      return state
+    },
+    holdings: async () => checked(asked('holdings'), answers.holdings, await rail.holdings()),
     screen: async (order, signal) =>
       checkedKind(asked('screen'), screenings, await rail.screen(order, signal)),
     async attempt(order, reservation, made, purpose, signal) {

@@ -70,6 +70,7 @@ export function withChainDeadline<E extends Environment>(rail: ChainRail<E>, ms:
     ...(finality && { finality: (block: Block) => within(ms, (signal) => finality(block, signal)) }),
     feeInputs: () => available(() => rail.feeInputs()),
     wallet: () => within(ms, () => rail.wallet()),
+    holdings: () => within(ms, () => rail.holdings()),
     screen: (order) => within(ms, (signal) => rail.screen(order, signal)),
     attempt: (order, reservation, made, purpose) =>
       within(ms, (signal) => rail.attempt(order, reservation, made, purpose, signal)),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, openOwner } from '../../src/db/pool.ts'
 import { auditIn } from '../../src/ledger/audit.ts'
+import { pauseRail, resumeRail, setRailLimits } from '../../src/money/custody/controls.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
 import { type History, openHistory } from '../support/history.ts'
 import { findInPieces } from '../support/pieces.ts'
@@ -22,6 +23,8 @@ const tables: Record<string, { key: string; where?: string }> = {
   transfers: { key: 'id' },
   transactions: { key: 'transfer_id, attempt' },
   wallets: { key: 'id' },
+  rail_controls: { key: 'rail' },
+  rail_changes: { key: 'id' },
   deposits: { key: 'id' },
   adjustments: { key: 'id' },
   quotes: { key: 'id', where: 'trade_id IS NOT NULL' },
@@ -54,6 +57,8 @@ const unseen: Record<string, string> = {
   'transactions.block_height': 'as the network counts; that a block has both is checked',
   'transactions.block_hash': 'as the network counts; that a block has both is checked',
   'wallets.created_at': 'for a reader',
+  'rail_changes.id': 'a number: only the order counts',
+  'rail_changes.proposal_id': 'in production, where two operators resume, it is checked',
   'quotes.price_source': 'where a price was seen; the price itself is checked',
   'quotes.metadata': 'texts of the partner; those of the trade are checked',
   'quotes.api_key_id': 'who asked for a price; who executed it is checked',
@@ -69,6 +74,10 @@ const unseen: Record<string, string> = {
 
 /** Columns that are held in some rows only: in which, and why not in the others. */
 const seenWhere: Record<string, string> = {
+  // Who set a limit, when and why, is a line of the act log.
+  'rail_changes.changed_by': `after ->> 'paused_at' IS NOT NULL AND before ->> 'paused_at' IS NULL`,
+  'rail_changes.changed_at': `after ->> 'paused_at' IS NOT NULL AND before ->> 'paused_at' IS NULL`,
+  'rail_changes.reason': `after ->> 'paused_at' IS NOT NULL AND before ->> 'paused_at' IS NULL`,
   // When a transfer was first broadcast is told by this event alone.
   'events.created_at': `type <> 'onchain.transfer.processing'`,
   // Beside a body it means nothing.
@@ -85,6 +94,7 @@ beforeAll(async () => {
   history = await openHistory()
   const partners = [await history.addPartner(3, 25), await history.addPartner(2, 0)]
   await history.fill(partners, 160)
+  await controlRails(history.world)
   await history.stopServer()
   owner = await openOwner(history.database.url, 'test')
   await owner.query(
@@ -107,6 +117,17 @@ afterAll(async () => {
   await owner.end()
   await history.stop()
 })
+
+/** Two rails with a history; what is filled in before is not affected. */
+async function controlRails(world: History['world']): Promise<void> {
+  const by = 'shell'
+  for (const rail of ['pix', 'optimism'] as const) {
+    await setRailLimits(world, { rail, by, reason: 'first', change: { order_most: 7n, floor: 3n } })
+    await pauseRail(world, { rail, by: `service ${rail}`, reason: `wrong on ${rail}` })
+    await setRailLimits(world, { rail, by, reason: 'then', change: { day_most: 9n, gas_floor: 10n ** 20n } })
+  }
+  await world.commit(resumeRail({ rail: 'optimism', by, reason: 'right', proposal_id: null }))
+}
 
 /** Everything but the primary keys that would refuse a corruption: here the audit stands alone. */
 async function dropGuards(): Promise<void> {
@@ -191,6 +212,7 @@ async function doubleRow(): Promise<Corruption> {
   const values = names.map((name) => {
     if (name === 'line' || name === 'attempt') return `${name} + 7`
     if (name === 'n') return 'n + 1000000'
+    if (name === 'id' && table === 'rail_changes') return 'id + 1000000'
     if (name === 'sequence' && table === 'events') return 'sequence + 1'
     return name === last || (table === 'balances' && name === 'customer_id') ? `${name} || 'x'` : name
   })

@@ -467,3 +467,63 @@ test('the overview shows owed against held, and a statement that differs is name
     },
   )
 })
+
+test('a rail is paused and limited by one operator, and resumed by two', async () => {
+  const { resolver, admin } = stage.operators
+  const RAILS = '/operator/production/rails'
+  await browse(here({ as: admin, theme: 'light' }), async ({ page, visit, settled, axe, screenshot }) => {
+    await visit(RAILS)
+    const row = page.getByRole('table', { name: 'Pause and limits' }).getByRole('row', { name: /Polygon/ })
+    await row.getByRole('button', { name: 'Limits…' }).click()
+    const limits = page.getByRole('dialog', { name: 'Limits of Polygon' })
+    await limits.getByLabel('One order, at most').fill('5000')
+    await limits.getByLabel('Must stay for network fees').fill('250000000000000000')
+    await limits.getByLabel('Reason').fill('the first week')
+    await screenshot('rails-limits')
+    await limits.getByRole('button', { name: 'Save the limits' }).click()
+    await page.getByRole('status').getByText('The limits of Polygon are saved.').waitFor()
+    await row.getByText('250000000000000000 wei').waitFor()
+    await row.getByRole('button', { name: 'Pause…' }).click()
+    const pause = page.getByRole('dialog', { name: 'Pause Polygon' })
+    expect(await pause.getByRole('button', { name: 'Pause', exact: true }).isDisabled()).toBe(true)
+    await pause.getByLabel('Reason').fill('a payment that nobody ordered')
+    await screenshot('rails-pause')
+    await pause.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByRole('status').getByText('Polygon is paused.').waitFor()
+    await row.getByText('a payment that nobody ordered').waitFor()
+    await settled()
+    await axe()
+    await screenshot('rails-paused')
+  })
+  for (const language of ['en', 'pt-BR'] as const)
+    await browse(
+      here({ as: admin, theme: 'dark', width: 390, language }),
+      async ({ visit, settled, axe, screenshot }) => {
+        await visit(RAILS)
+        await settled()
+        await axe()
+        await screenshot(`rails-paused-${language}`)
+      },
+    )
+  await browse(here({ as: resolver, theme: 'dark' }), async ({ page, visit, screenshot }) => {
+    await visit(RAILS)
+    const row = page.getByRole('table', { name: 'Pause and limits' }).getByRole('row', { name: /Polygon/ })
+    await row.getByRole('button', { name: 'Resume…' }).click()
+    const resume = page.getByRole('dialog', { name: 'Resume Polygon' })
+    await resume.getByLabel('Reason').fill('it was ordered after all')
+    await screenshot('rails-resume')
+    await resume.getByRole('button', { name: 'Continue' }).click()
+    await resume.getByText(/Polygon is resumed: what waits on it is sent/).waitFor()
+    await resume.getByRole('button', { name: 'Propose to resume' }).click()
+    await page.getByRole('status').getByText('nothing has happened yet').waitFor()
+    await row.getByText('a payment that nobody ordered').waitFor()
+  })
+  await browse(here({ as: admin, theme: 'light' }), async ({ page, visit }) => {
+    await visit('/operator/production/proposals')
+    await page
+      .getByText(/Polygon is resumed/)
+      .first()
+      .waitFor()
+    await page.getByRole('button', { name: 'Approve…' }).first().waitFor()
+  })
+})

@@ -3,11 +3,18 @@ import { expect } from 'vitest'
 import { networks } from '../../src/core/networks.ts'
 import type { EvmNetwork } from '../../src/rails/chain/evm/network.ts'
 import { openEvmRpc } from '../../src/rails/chain/evm/network.ts'
-import { type EvmChain, type EvmChainOptions, evmChain } from '../../src/rails/chain/evm.ts'
-import type { Attempt, ChainOrder, Purpose, Reservation, Seen } from '../../src/rails/chain/rail.ts'
+import { type EvmChainOptions, evmChain } from '../../src/rails/chain/evm.ts'
+import type {
+  Attempt,
+  ChainOrder,
+  ChainRail,
+  Purpose,
+  Reservation,
+  Seen,
+} from '../../src/rails/chain/rail.ts'
 import type { Rpc } from '../../src/rails/chain/rpc.ts'
 import { localSigner } from '../../src/rails/signer/local.ts'
-import { sealOf } from '../../src/rails/signer/seal.ts'
+import { type Sealable, sealOf } from '../../src/rails/signer/seal.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 import { deployToken, type TestToken } from './token.ts'
@@ -32,7 +39,7 @@ export type SceneOptions = Partial<EvmChainOptions> & {
 }
 
 export type StageScene = {
-  readonly chain: EvmChain
+  readonly chain: ChainRail<'production'>
   readonly rpc: Rpc
   readonly token: TestToken
   /** The key of the wallet, for a second program that uses it. */
@@ -43,11 +50,13 @@ export type StageScene = {
   /** Signs, and fails if nothing was signed. */
   sign(order: ChainOrder, made?: readonly Attempt[], purpose?: Purpose, nonce?: bigint): Promise<Attempt>
   look(order: ChainOrder, made: readonly Attempt[], nonce?: bigint): Promise<Seen>
+  /** As the service seals what a customer orders. */
+  readonly seal: (ordered: Sealable) => string
 }
 
 const ETHER = 10n ** 18n
 const seal_key = createHash('sha256').update('seals of tests').digest()
-const randomAddress = () => `0x${randomBytes(20).toString('hex')}`
+export const randomAddress = () => `0x${randomBytes(20).toString('hex')}`
 
 export async function openEvmStage(network: EvmNetwork): Promise<EvmStage> {
   const node = await startAnvil({ chain_id: Number(networks[network].chain_id) })
@@ -90,7 +99,7 @@ async function openScene({ node, network, urls }: Place, changes: SceneOptions):
   const { contract } = token
   const per_hour = { count: signatures_per_hour, amount: 10n ** 15n, gas_wei: 100n * ETHER }
   const limits = { contract, cost_most_wei: ETHER, per_hour }
-  const signer = localSigner({ key, seal_keys: [seal_key], networks: { [network]: limits } })
+  const signer = localSigner({ key, sealKey: async () => seal_key, networks: { [network]: limits } })
   const wallet = (await signer.addresses())[network]!
   if (tokens > 0n) await token.mint(wallet, tokens)
   await node.setBalance(wallet, gas_coin)
@@ -132,6 +141,7 @@ async function openScene({ node, network, urls }: Place, changes: SceneOptions):
       if (found.kind !== 'signed') throw new Error('nothing was signed')
       return { ...found.transaction, attempt: made.length + 1, created_at: new Date() }
     },
+    seal: (ordered) => sealOf(seal_key, ordered),
     look: (order, made, nonce = 0n) => chain.look(order, reserved(nonce), made),
   }
 }

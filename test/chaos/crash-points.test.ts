@@ -234,6 +234,7 @@ function lookAfterAll(stage: Stage): () => Promise<void> {
     clock: systemClock(),
     log,
     config: readConfig(stage.env),
+    logKey: async () => Buffer.alloc(32),
     pool: 2,
   })
   const workers = [openPayoutWorker(worlds.sandbox, log), openTransferWorker(worlds.sandbox, log)]

@@ -14,6 +14,7 @@ import { startService } from '../../src/node/serve.ts'
 import { openWorlds, sliceChecks } from '../../src/node/worlds.ts'
 import { createKey, type NewKey } from '../../src/parties/keys/keys.ts'
 import { createPartner, editPartner, openShared, type Shared } from '../../src/parties/partners/partners.ts'
+import { openLogKey } from '../../src/records/acts/log.ts'
 import type { Worlds } from '../../src/world.ts'
 import { type Api, openApi } from './api.ts'
 import { compiledCli } from './compiled.ts'
@@ -89,6 +90,7 @@ export function openDirectAccess(database: TestDatabase, keys?: readonly Buffer[
     // An operator must wait for as long as a call may take: in tests that is short.
     config: readConfig({ RAIL_TIMEOUT_MS: '500' }),
     pool: 4,
+    logKey: openLogKey({ shared: db, sealer: createSealer(keys ?? [TEST_KEY]) }),
   })
   return {
     database,

@@ -71,7 +71,7 @@ function commandsOf(world: World<'sandbox'>, actor: PartnerActor) {
         metadata: {},
       } as const
       const claim = claimOf(key_id, TRANSFER_OPERATION, { idempotency_key })
-      return acceptTransfer(world, actor, { order, claim, fee: 1_000_000n, bodyOf })
+      return acceptTransfer(world, actor, { order, claim, fee: 1_000_000n, seal: () => null, bodyOf })
     },
     quote: async (customer_id: string) =>
       lockQuote(

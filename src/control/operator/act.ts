@@ -123,7 +123,7 @@ async function move(office: Office, actor: Actor, action: Act<MoneyActionName>):
   const entry = { action: name, object_id: subjectOf(details), before: null, after: details }
   const opened = openActWorld(world, {
     pen,
-    // A command that carries nothing out, such as the replay of an order, gets no line.
+    // A command that carries out nothing, such as the replay of an order, gets no line.
     lineOf: ({ movements = [], carries_out }) =>
       movements.length > 0 || carries_out ? { entry } : undefined,
   })

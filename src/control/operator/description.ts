@@ -1,6 +1,7 @@
 import { maskDocument } from '../../core/document.ts'
 import { type Asset, formatMoney, money } from '../../core/money.ts'
 import { reversalOf } from '../../money/adjustments/store.ts'
+import { selectControls } from '../../money/custody/controls-store.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { transferById } from '../../money/onchain/store.ts'
 import { payoutById } from '../../money/pix/store.ts'
@@ -120,18 +121,42 @@ function subjectOf(world: World, action: MoneyAction): Promise<Subject> | Subjec
         money: paid,
       }
     }
+    case 'move_custody': {
+      const { rail, direction, asset, amount } = action.details
+      const moved = money(asset, BigInt(amount))
+      const way =
+        direction === 'to_rail'
+          ? `from the operator's account to ${rail}`
+          : `from ${rail} to the operator's account`
+      return { what: `Book ${formatMoney(moved)} ${way}`, partner_id: null, customer_id: null, money: moved }
+    }
     case 'reverse_credit':
       return reversal(world, action.details.deposit_id)
     case 'resolve_payout':
       return payoutEnd(world, action.details)
     case 'resolve_transfer':
       return transferEnd(world, action.details)
+    case 'resume_rail':
+      return resume(world, action.details)
     case 'cancel_transfer':
       return transferCancel(world, action.details.transfer_id)
   }
 }
 
 const unknown = (what: string): Subject => ({ what, partner_id: null, customer_id: null, money: null })
+
+async function resume(
+  world: World,
+  { rail, paused_at: expected }: Extract<MoneyAction, { name: 'resume_rail' }>['details'],
+): Promise<Subject> {
+  const control = (await selectControls(world.db)).find((one) => one.rail === rail)
+  if (!control?.paused_at) return unknown(`Resume the rail ${rail}, which is not paused`)
+  const { paused_at, paused_by, paused_reason } = control
+  const since = `paused at ${paused_at.toISOString()} by ${paused_by} ("${paused_reason}")`
+  if (expected !== undefined && expected !== paused_at.toISOString())
+    return unknown(`Resume the rail ${rail}, which was resumed meanwhile and is ${since} now`)
+  return unknown(`Resume the rail ${rail}, ${since}: what waits on it is sent, and new orders are accepted`)
+}
 
 async function reversal(world: World, deposit_id: string): Promise<Subject> {
   const deposit = await depositById(world.db, deposit_id)

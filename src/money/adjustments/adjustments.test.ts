@@ -98,6 +98,7 @@ test('a credit is reversed exactly and once, however many nodes try at once', as
     log: pino({ level: 'silent' }),
     config: readConfig({}),
     pool: 2,
+    logKey: async () => Buffer.alloc(32),
   })
   try {
     for (const _ of times(size(50, 5), (i) => i)) {

@@ -44,7 +44,7 @@ export function isPayableAddress(
   )
 }
 
-function isEvmAddress(address: string, requireChecksum: boolean): boolean {
+export function isEvmAddress(address: string, requireChecksum: boolean): boolean {
   if (!/^0x[0-9A-Fa-f]{40}$/.test(address)) return false
   // An address in lower case has no checksum.
   if (!requireChecksum && !/[A-F]/.test(address)) return true

@@ -10,9 +10,10 @@ import { transaction } from '../../db/pool.ts'
 import type { Attempt, ChainRail, Purpose, Seen, Signed } from '../../rails/chain/rail.ts'
 import { exceptionsAbout } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
+import { addWallet } from '../custody/wallets.ts'
 import { stepTransfer, type TransferStep } from './settle.ts'
 import { transferSteps } from './steps.ts'
-import { addWallet, attemptsOf, reserveNonce } from './transactions.ts'
+import { attemptsOf, reserveNonce } from './transactions.ts'
 
 /** Transfers with several transactions, on a chain whose answers are up to the test. */
 let bench: Bench
@@ -22,7 +23,7 @@ afterEach(async () => {
 })
 
 const BALANCE = 50_000_000n
-const WALLET = { wallet: 'simulated', nonce: 0n }
+const WALLET = { wallet: 'simulated', mined: 0n, pool: 0n }
 
 /** Like a real signer, which never returns a hash twice. */
 const signed = (purpose: Purpose): Signed => ({

@@ -7,9 +7,10 @@ import { perform } from '../../control/operator/actions.ts'
 import type { Attempt, ChainRail, Purpose, Seen, Signed } from '../../rails/chain/rail.ts'
 import { exceptionsAbout } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
+import { addWallet } from '../custody/wallets.ts'
 import { stepTransfer } from './settle.ts'
 import { transferSteps } from './steps.ts'
-import { addWallet, attemptsOf, reserveNonce } from './transactions.ts'
+import { attemptsOf, reserveNonce } from './transactions.ts'
 
 /** Two operators cancel a transfer, on a chain whose answers are up to the test. */
 let bench: Bench
@@ -21,7 +22,7 @@ afterEach(async () => {
 const [ana, bea] = ['ana@operator.example', 'bea@operator.example'] as const
 const BALANCE = 50_000_000n
 const GROSS = 11_000_000n
-const WALLET = { wallet: 'simulated', nonce: 0n }
+const WALLET = { wallet: 'simulated', mined: 0n, pool: 0n }
 
 const signed = (purpose: Purpose): Signed => ({
   purpose,

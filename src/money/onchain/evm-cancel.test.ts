@@ -5,8 +5,9 @@ import { type EvmStage, openEvmStage, type SceneOptions } from '../../../test/ch
 import { byTwoOperators } from '../../../test/support/operators.ts'
 import { type Bench, openBench, silent } from '../../../test/support/rail-bench.ts'
 import type { ChainOrder, ChainRail } from '../../rails/chain/rail.ts'
+import { addWallet } from '../custody/wallets.ts'
 import { transferSteps } from './steps.ts'
-import { addWallet, attemptsOf, reserveNonce, signedWithinAnHour } from './transactions.ts'
+import { attemptsOf, reserveNonce, signedWithinAnHour } from './transactions.ts'
 
 /** Two operators cancel transfers that a real node has in its pool or in a block. */
 const DEPTH = 3

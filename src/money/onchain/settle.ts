@@ -13,6 +13,7 @@ import { holdRows } from '../../records/desk/holds.ts'
 import { followUpWrite, type Resolution, resolutionWrites } from '../../records/desk/resolutions.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
+import { pausedRows } from '../custody/controls-store.ts'
 import { renderTransfer, type TransferFailureCode, transferFailureMessages } from './contract.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 import { insertTransactions, type Mined, madeRows, updateMined } from './transactions.ts'
@@ -59,23 +60,29 @@ export type StepSource =
 
 /**
  * Whether a transaction may be broadcast: it is stored, and the newest one of its transfer, the transfer is not final, and
- * `mayLeave` allows it. Judged under the transfer's lock, right before the broadcast.
+ * `mayLeave` allows it. While the rail is paused, no payment of a pending transfer is: it may not be out yet. Judged under the
+ * transfer's lock, right before the broadcast.
  */
 export const intendBroadcast = (
-  { id, partner_id }: Transfer,
+  { id, partner_id, network }: Transfer,
   { attempt, purpose }: Pick<Attempt, 'attempt' | 'purpose'>,
 ): Command<boolean> => ({
   partner_id,
   locks: {
     rows: [{ source: transferRows, id }],
-    reads: [holdRows, madeRows].map((source) => ({ source, id })),
+    reads: [
+      { source: holdRows, id },
+      { source: madeRows, id },
+      { source: pausedRows, id: network },
+    ],
   },
   decide(held): Decision<boolean> {
     const row = held.row(transferRows, id)
+    if (!row || isFinalTransfer(row)) return { result: false }
     const is_newest = held.row(madeRows, id)?.made === attempt
-    return {
-      result: is_newest && row !== undefined && !isFinalTransfer(row) && mayLeave(held, row, purpose),
-    }
+    const is_first = row.status === 'pending' && purpose === 'pay'
+    const is_paused = is_first && held.row(pausedRows, network) !== undefined
+    return { result: is_newest && !is_paused && mayLeave(held, row, purpose) }
   },
 })
 
@@ -101,12 +108,20 @@ export function stepTransfer(
     locks: {
       ...(may_end ? { accounts: [{ customer_id, asset }] } : {}),
       rows: [{ source: transferRows, id }],
-      ...(step.kind === 'signed' ? { reads: [holdRows, madeRows].map((source) => ({ source, id })) } : {}),
+      ...(step.kind === 'signed'
+        ? {
+            reads: [
+              { source: holdRows, id },
+              { source: madeRows, id },
+              { source: pausedRows, id: transfer.network },
+            ],
+          }
+        : {}),
     },
     decide(held): Decision<Stepped> {
       const before = held.row(transferRows, id) ?? refuse('service_unavailable')
       const after =
-        step.kind === 'signed' && !mayStore(held, before, step)
+        step.kind === 'signed' && !mayStore(held, before, step, source)
           ? undefined
           : afterStep(before, step, held.now)
       if (!after) {
@@ -142,15 +157,19 @@ export function stepTransfer(
 }
 
 /**
- * A signature that is not stored is never broadcast, so it is safe to drop it: when `mayLeave` forbids it, and when another
- * node stored a transaction of the same number.
+ * A signature that is not stored is never broadcast, so it is safe to drop it: when `mayLeave` forbids it, when another node
+ * stored a transaction of the same number, and when the rail was paused before the first payment. A caller in the sandbox plays
+ * the network, so a pause does not matter there.
  */
 function mayStore(
   held: Held,
   before: Transfer,
-  { attempt, purpose }: { readonly attempt: number; readonly purpose: Purpose },
+  { attempt, purpose }: { readonly attempt: number } & Pick<Signed, 'purpose'>,
+  { by }: StepSource,
 ): boolean {
   const made = held.row(madeRows, before.id)?.made ?? 0
+  const is_first = attempt === 1 && purpose === 'pay' && by !== 'caller'
+  if (is_first && held.row(pausedRows, before.network)) return false
   return before.nonce !== null && made === attempt - 1 && mayLeave(held, before, purpose)
 }
 

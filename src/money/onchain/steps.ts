@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import { crashPoint } from '../../core/crash-point.ts'
-import type { Network } from '../../core/networks.ts'
 import { retryAfter } from '../../db/due.ts'
 import { InvalidAnswer } from '../../rails/answers.ts'
 import {
@@ -14,6 +13,7 @@ import {
   type Screened,
   type Seen,
 } from '../../rails/chain/rail.ts'
+import { SignatureRefused } from '../../rails/signer/signer.ts'
 import { recordContradiction } from '../../records/desk/contradictions.ts'
 import { isHeld } from '../../records/desk/holds.ts'
 import { reportInvalidAnswer } from '../../records/desk/invalid-answers.ts'
@@ -22,11 +22,14 @@ import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import { type AnswerSummary, noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
+import { isPaused, pauseRail } from '../custody/controls.ts'
+import { openGuard, type PauseRail } from '../custody/guard.ts'
+import { addWallet } from '../custody/wallets.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
 import { endOf, intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
 import { isDoubleTxHash, isFinalTransfer, type Transfer, transferById } from './store.ts'
-import { addWallet, attemptsOf, reservationOf, reserveNonce, type StoredAttempt } from './transactions.ts'
+import { attemptsOf, reservationOf, reserveNonce, type StoredAttempt } from './transactions.ts'
 
 /**
  * What a worker does with a transfer that it has taken (contract §9): it reserves one nonce, stores every transaction before it
@@ -40,30 +43,23 @@ type TransferSteps = {
 const RETRY_MS = 5000
 /** A transfer that waits for longer, for a reason that a person can end, is an exception. */
 const WAITING_MOST_MS = 600_000
+/** Delay of a transfer that is not out yet, while its rail is paused. */
+const PAUSED_MS = 15_000
+/** A row that does not fit its seal stays so until a person has looked at it. */
+const UNSEALED_RETRY_MS = 60_000
 /** Least delay, also if the rail asks to be called at a time in the past. */
 const SOONEST_MS = 50
-
-/** Stops a rail until two operators resume it. Pausing a paused rail changes nothing. */
-export type PauseRail = (
-  world: World,
-  pause: { readonly rail: Network; readonly by: 'service'; readonly reason: string },
-) => Promise<unknown>
-
-/** For a node without rail controls. */
-const pausesOnly =
-  (log: Logger): PauseRail =>
-  async (_, { rail, reason }) =>
-    log.error({ rail }, `onchain: ${rail} must be paused: ${reason}`)
 
 export function transferSteps(
   to: World,
   log: Logger,
   steps: StepRecorder = noSteps,
-  pauseRail: PauseRail = pausesOnly(log),
+  pause: PauseRail = pauseRail,
 ): TransferSteps {
+  const guard = openGuard(to, log, pause)
   const world: CarryingWorld = {
     ...to,
-    chains: chainsOf((network) => noting(to.chains[network], steps)),
+    chains: chainsOf((network) => noting(guard.guarded(to.chains[network]), steps)),
     noteWaiting: (id, why) => steps.begin(id, 'asked')(waitingFor(why)),
   }
   return {
@@ -76,10 +72,11 @@ export function transferSteps(
           'onchain: no valid answer; the transfer stays open and is asked about again',
         )
         if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
+        if (error instanceof SignatureRefused) await recordRefusal(world, transfer, error.message)
         await later(world, transfer, RETRY_MS)
       }
     },
-    compare: (followed) => compare(world, log, pauseRail, followed),
+    compare: (followed) => compare(world, log, pause, followed),
   }
 }
 
@@ -172,6 +169,7 @@ async function carry(world: CarryingWorld, transfer: Transfer): Promise<void> {
   if (transfer.status === 'processing') return follow(world, transfer)
   if (transfer.cancel_requested_at !== null) return cancelPending(world, transfer)
   if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
+  if (await isPaused(world, transfer.network)) return waitForResume(world, transfer)
   return transfer.nonce === null ? reserve(world, transfer) : send(world, transfer)
 }
 
@@ -202,8 +200,26 @@ async function reportWaiting(
   })
 }
 
+/**
+ * While the rail is paused nothing is signed or broadcast for a pending transfer. One that was signed may be out all the same:
+ * its node can have died after the broadcast. So the chain is asked.
+ */
+async function waitForResume(world: CarryingWorld, transfer: Transfer): Promise<void> {
+  const made = transfer.nonce === null ? [] : await attemptsOf(world.db, transfer.id)
+  const seen = made.length === 0 ? undefined : await look(world, transfer, made)
+  if (seen?.kind === 'taken') await recordUnclear(world, transfer, seen)
+  if (seen?.kind !== 'waiting' && seen?.kind !== 'mined')
+    return waitUntil(world, transfer, { at: new Date(world.clock.now() + PAUSED_MS), why: 'rail_paused' })
+  await step(world, transfer, { kind: 'broadcast' })
+  await pollLater(world, transfer)
+}
+
 /** Two nodes may reserve at once: `reserveNonce` gives the first one's nonce to both. */
 async function reserve(world: CarryingWorld, transfer: Transfer): Promise<void> {
+  if (!(await isAsOrdered(world, transfer))) {
+    await recordRefusal(world, transfer, 'its row is not what was ordered: its seal does not fit it')
+    return later(world, transfer, UNSEALED_RETRY_MS)
+  }
   const rail = world.chains[transfer.network]
   const screened = await rail.screen(chainOrderOf(transfer))
   if (screened.kind === 'later') return waitUntil(world, transfer, screened)
@@ -218,11 +234,23 @@ async function reserve(world: CarryingWorld, transfer: Transfer): Promise<void> 
   if (reserved.status === 'pending') await send(world, { ...reserved, attempts: transfer.attempts })
 }
 
-/** A proposal holds the transfer by now, or the wallet has as many transactions on their way as it may have. */
+/** A proposal holds the transfer by now, the rail is paused, or the wallet has as many transactions on their way as it may have. */
 async function waitForNonce(world: CarryingWorld, transfer: Transfer): Promise<void> {
   const at = new Date(world.clock.now() + RETRY_MS)
-  const held = await isHeld(world.db, transfer.id)
-  await waitUntil(world, transfer, { at, why: held ? 'scheduled' : 'nonces_in_use' })
+  if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
+  const why = (await isPaused(world, transfer.network)) ? 'rail_paused' : 'nonces_in_use'
+  await waitUntil(world, transfer, { at, why })
+}
+
+/**
+ * The signer refuses a row whose seal does not fit (`rails/signer/seal.ts`). A nonce that was reserved for such a row would never be
+ * spent, and all later transfers of the wallet would wait behind it.
+ */
+async function isAsOrdered(world: World, transfer: Transfer): Promise<boolean> {
+  const { id: transfer_id, network, destination_address, amount_net: amount, seal } = transfer
+  const expected = (await world.transferSeals())({ transfer_id, network, destination_address, amount })
+  // Null where nothing is signed for real.
+  return expected === null || expected === seal
 }
 
 async function send(world: CarryingWorld, transfer: Transfer): Promise<void> {
@@ -373,15 +401,25 @@ const recordUnclear = (
     },
   })
 
+/** Nothing was signed, and nothing will be until a person has found out who changed the row. */
+const recordRefusal = (world: World, { id, partner_id, network, status }: Transfer, problem: string) =>
+  recordExceptionDaily(world.db, world.clock, {
+    kind: 'contradiction',
+    rail: network,
+    object_id: id,
+    partner_id,
+    details: { booked: status, problem },
+  })
+
 /** Checks whether the chain confirms what an operator decided, and whether a block in which a transfer ended is still there. */
-async function compare(world: World, log: Logger, pauseRail: PauseRail, followed: FollowUp): Promise<void> {
+async function compare(world: World, log: Logger, pause: PauseRail, followed: FollowUp): Promise<void> {
   const { resource_id } = followed
   const transfer = await transferById(world.db, resource_id)
   if (!transfer) return
   const made = await attemptsOf(world.db, transfer.id)
   const mined = made.find(isMined)
   if (mined && world.chains[transfer.network].finality)
-    return watchBlock(world, pauseRail, { transfer, made, mined, followed })
+    return watchBlock(world, pause, { transfer, made, mined, followed })
   if (transfer.tx_hash === null) return
   const seen = await look(world, transfer, made).catch(async (error: unknown) => {
     if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
@@ -420,7 +458,7 @@ type Watched = {
  */
 async function watchBlock(
   world: World,
-  pauseRail: PauseRail,
+  pause: PauseRail,
   { transfer, made, mined, followed }: Watched,
 ): Promise<void> {
   const { id, network, status } = transfer
@@ -438,7 +476,7 @@ async function watchBlock(
   if (is_same) return
   await reportVanished(world, transfer, 'the block in which it ended is no longer in the chain')
   const reason = `Block ${mined.block_height} of ${network}, in which transfer ${id} ended, is no longer in the chain.`
-  await pauseRail(world, { rail: network, by: 'service', reason })
+  await pause(world, { rail: network, by: 'service', reason })
 }
 
 const reportVanished = (world: World, transfer: Transfer, problem: string) =>

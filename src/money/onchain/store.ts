@@ -295,6 +295,12 @@ const carried = networkNames.map((name) => `('${name}', '${networks[name].asset}
 /** Every payment that was signed is told, once the transfer is on its way. */
 const payments = `(SELECT count(*) FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'pay')`
 
+const isInGap = (wallet_id: string, nonce: string) =>
+  `EXISTS (SELECT FROM wallet_gaps o WHERE o.wallet_id = ${wallet_id} AND o.first_nonce <= ${nonce} AND o.next_nonce > ${nonce})`
+
+/** SQL: a transfer has the nonce, or operators accepted that a foreign transaction spent it. */
+const isSpent = (wallet_id: string, nonce: string) =>
+  `(EXISTS (SELECT FROM transfers o WHERE o.wallet_id = ${wallet_id} AND o.nonce = ${nonce}) OR ${isInGap(wallet_id, nonce)})`
 const isCancelMined = `EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'cancel' AND x.block_hash IS NOT NULL)`
 
 export const transferChecks: readonly Check[] = [
@@ -322,7 +328,7 @@ export const transferChecks: readonly Check[] = [
         OR t.sequence <> CASE t.status WHEN 'pending' THEN 1 WHEN 'processing' THEN 1 + ${payments} ELSE 2 + ${payments} END)`,
   },
   {
-    name: 'every transfer that has reserved a nonce has the one after its predecessor in its wallet',
+    name: 'every transfer that has reserved a nonce has the one after its predecessor in its wallet, or after a gap',
     walk: 'causes',
     prefix: 'tr',
     sql: (
@@ -330,17 +336,30 @@ export const transferChecks: readonly Check[] = [
     ) => `SELECT t.id AS object_id, t.partner_id, t.wallet_id, t.nonce FROM transfers t LEFT JOIN wallets w ON w.id = t.wallet_id
       WHERE ${within('t.id')} AND t.nonce IS NOT NULL AND (w.id IS NULL OR w.id <> w.network || ':' || w.address
         OR w.network <> t.network OR t.nonce < w.first_nonce OR t.nonce >= w.next_nonce
-        OR (t.nonce > w.first_nonce AND NOT EXISTS (SELECT FROM transfers o WHERE o.wallet_id = t.wallet_id AND o.nonce = t.nonce - 1))
-        OR (t.nonce < w.next_nonce - 1 AND NOT EXISTS (SELECT FROM transfers o WHERE o.wallet_id = t.wallet_id AND o.nonce = t.nonce + 1))
+        OR (t.nonce > w.first_nonce AND NOT ${isSpent('t.wallet_id', 't.nonce - 1')})
+        OR (t.nonce < w.next_nonce - 1 AND NOT ${isSpent('t.wallet_id', 't.nonce + 1')}) OR ${isInGap('t.wallet_id', 't.nonce')}
         OR EXISTS (SELECT FROM transfers o WHERE o.wallet_id = t.wallet_id AND o.nonce = t.nonce AND o.id <> t.id))`,
   },
   {
-    name: 'every wallet has given its nonces, up to the last one, to transfers',
+    name: 'every wallet has given its nonces, up to the last one, to transfers and gaps',
     walk: 'causes',
     // A few rows, checked in the piece whose range contains the name of their table.
     sql: (within) => `SELECT w.id AS object_id, w.network, w.first_nonce, w.next_nonce FROM wallets w
       WHERE ${within(`'wallets'`)} AND (w.id <> w.network || ':' || w.address OR w.first_nonce < 0 OR w.next_nonce < w.first_nonce
-        OR (w.next_nonce > w.first_nonce AND NOT EXISTS (SELECT FROM transfers t WHERE t.wallet_id = w.id AND t.nonce = w.next_nonce - 1)))`,
+        OR (w.next_nonce > w.first_nonce AND NOT ${isSpent('w.id', 'w.next_nonce - 1')}))`,
+  },
+  {
+    name: 'every gap in the nonces of a wallet lies between its transfers, and overlaps no other gap',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT g.wallet_id AS object_id, g.first_nonce, g.next_nonce FROM wallet_gaps g LEFT JOIN wallets w ON w.id = g.wallet_id
+      WHERE ${within(`'wallets'`)} AND (w.id IS NULL OR g.first_nonce < w.first_nonce OR g.next_nonce <= g.first_nonce OR g.next_nonce > w.next_nonce
+        OR (g.first_nonce > w.first_nonce AND NOT ${isSpent('g.wallet_id', 'g.first_nonce - 1')})
+        OR (g.next_nonce < w.next_nonce AND NOT ${isSpent('g.wallet_id', 'g.next_nonce')})
+        OR EXISTS (SELECT FROM transfers t WHERE t.wallet_id = g.wallet_id AND t.nonce >= g.first_nonce AND t.nonce < g.next_nonce)
+        OR EXISTS (SELECT FROM wallet_gaps o WHERE o.wallet_id = g.wallet_id AND o.first_nonce <> g.first_nonce
+          AND o.first_nonce < g.next_nonce AND o.next_nonce > g.first_nonce))`,
   },
   {
     name: 'every transaction belongs to a transfer, which shows one of its payments and ends by at most one of them',

@@ -7,54 +7,28 @@ import {
   insertInto,
   rowSource,
   targetOf,
-  updateOf,
   writeTo,
 } from '../../ledger/command.ts'
-import type { Attempt, Block, Reservation } from '../../rails/chain/rail.ts'
+import type { Attempt, Block, Reservation, WalletState } from '../../rails/chain/rail.ts'
 import type { SignedBefore } from '../../rails/signer/local.ts'
 import { holdRows } from '../../records/desk/holds.ts'
+import { pausedRows } from '../custody/controls-store.ts'
+import { updateWallets, walletIdOf, walletRows } from '../custody/wallets.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 
 /**
  * What a transfer spends, and the transactions that were signed for it (contract §9). A nonce is reserved before anything is signed, and a
  * transaction is stored before it is broadcast; neither ever changes.
- */
-type Wallet = {
-  readonly id: string
-  readonly next_nonce: bigint
-}
-
-/** Locked last: commands that hold any other locks may reserve a nonce. */
-const walletRows = {
-  ...rowSource<Wallet>(
-    'wallets',
-    'SELECT id, next_nonce FROM wallets WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
-  ),
-  last: true,
-} as const
-
-const updateWallets = updateOf(walletRows, 'wallets', { id: 'text', next_nonce: 'bigint' })
-
-const walletIdOf = (network: string, address: string): string => `${network}:${address}`
-
-/** A wallet that the service has paid nothing from starts at the chain's next nonce. */
-export async function addWallet(db: Db, network: string, { wallet, nonce }: Reservation): Promise<void> {
-  await db.query({
-    name: 'add wallet',
-    text: `INSERT INTO wallets (id, network, address, first_nonce, next_nonce, created_at)
-      SELECT $1, $2, $3, $4, $4, clock_timestamp() WHERE NOT EXISTS (SELECT FROM wallets WHERE id = $1) ON CONFLICT DO NOTHING`,
-    values: [walletIdOf(network, wallet), network, wallet, nonce],
-  })
-}
-
-/**
- * Reserves the wallet's next nonce for a transfer. Returns the transfer with its reservation; without one if it has ended, is
- * held by a proposal, or `reserved_most` nonces of the wallet are above the chain's.
+ *
+ * `reserveNonce` reserves the wallet's next nonce. It returns the transfer with its reservation; without one if it has ended, is
+ * held by a proposal, its rail is paused, `reserved_most` nonces of the wallet are not mined yet, or the chain knows nonces that the database does
+ * not (custody/guard.ts).
  */
 export function reserveNonce(
   { id, partner_id, network }: Transfer,
-  { wallet, nonce }: Reservation,
+  { wallet, mined, pool }: WalletState,
   reserved_most: number,
+  { although_paused = false } = {},
 ): Command<Transfer | undefined> {
   const wallet_id = walletIdOf(network, wallet)
   return {
@@ -64,14 +38,19 @@ export function reserveNonce(
         { source: transferRows, id },
         { source: walletRows, id: wallet_id },
       ],
-      reads: [{ source: holdRows, id }],
+      reads: [
+        { source: holdRows, id },
+        { source: pausedRows, id: network },
+      ],
     },
     decide(held): Decision<Transfer | undefined> {
       const before = held.row(transferRows, id)
       const from = held.row(walletRows, wallet_id)
       if (!before || !from || isFinalTransfer(before) || before.nonce !== null) return { result: before }
-      const is_full = from.next_nonce - nonce >= reserved_most
-      if (is_full || held.row(holdRows, id) !== undefined) return { result: before }
+      const is_full = from.next_nonce - mined >= reserved_most
+      const is_behind = pool > from.next_nonce
+      const is_paused = !although_paused && held.row(pausedRows, network) !== undefined
+      if (is_full || is_behind || is_paused || held.row(holdRows, id) !== undefined) return { result: before }
       const after = { ...before, wallet_id, nonce: from.next_nonce }
       return {
         writes: [

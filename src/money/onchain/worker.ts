@@ -6,7 +6,8 @@ import { openWorker, type Worker } from '../../db/worker.ts'
 import { takeFollowUps } from '../../records/desk/resolutions.ts'
 import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import type { World } from '../../world.ts'
-import { type PauseRail, transferSteps } from './steps.ts'
+import type { PauseRail } from '../custody/guard.ts'
+import { transferSteps } from './steps.ts'
 import { type Transfer, transferColumns } from './store.ts'
 
 /**

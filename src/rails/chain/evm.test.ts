@@ -36,7 +36,7 @@ describe('a transfer is paid', () => {
         const { chain, token, wallet, order: newOrder, sign, look } = await own.open()
         const order = newOrder()
         await chain.check()
-        expect(await chain.wallet()).toEqual({ wallet, nonce: 0n })
+        expect(await chain.wallet()).toEqual({ wallet, mined: 0n, pool: 0n })
         expect(await chain.screen(order)).toEqual({ kind: 'payable' })
         const attempt = await sign(order)
         expect(await look(order, [attempt])).toEqual({ kind: 'absent' })
@@ -54,7 +54,7 @@ describe('a transfer is paid', () => {
           block_hash: receipt.blockHash,
         })
         expect(await token.balanceOf(order.destination_address)).toBe(order.amount)
-        expect(await chain.wallet()).toEqual({ wallet, nonce: 1n })
+        expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 1n })
       } finally {
         if (own !== stage) await own.stop()
       }
@@ -336,30 +336,43 @@ describe('a broadcast', () => {
 })
 
 describe('the wallet', () => {
-  test('counts transactions in the pool, and is unavailable while the endpoints disagree', async () => {
+  test('counts what is mined and what is in a pool; of endpoints that differ, the careful figures count', async () => {
     const { chain, wallet, order: newOrder, sign } = await stage.open()
     const order = newOrder()
     await chain.broadcast(order, await sign(order))
-    expect(await chain.wallet()).toEqual({ wallet, nonce: 1n })
+    expect(await chain.wallet()).toEqual({ wallet, mined: 0n, pool: 1n })
+    await stage.node.mine()
+    expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 1n })
     stage.endpoints[1].become({
       rewrite: ({ method }, reply) =>
         method === 'eth_getTransactionCount' ? { ...reply, result: '0x5' } : reply,
     })
-    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 5n })
     stage.endpoints[1].become({ cut: true })
-    expect(await chain.wallet(), 'one endpoint is down').toEqual({ wallet, nonce: 1n })
+    expect(await chain.wallet(), 'one endpoint is down').toEqual({ wallet, mined: 1n, pool: 1n })
     stage.endpoints[0].become({ cut: true })
     await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
   })
 
-  test('holds tokens and gas coin at one block', async () => {
-    const { chain, wallet } = await stage.open({ tokens: 123_456_789n, gas_coin: 777n })
-    const block = await stage.node.call<any>('eth_getBlockByNumber', 'latest', false)
+  test('holds tokens and gas coin at the newest block that no reorganisation removes', async () => {
+    const { chain, wallet, token } = await stage.open({ tokens: 123_456_789n, gas_coin: 777n })
+    const { confirmations } = networks.polygon
+    await stage.node.mine(confirmations)
+    const final = async () => {
+      const head = BigInt(await stage.node.call<string>('eth_blockNumber'))
+      const height = head + 1n - BigInt(confirmations)
+      const block = await stage.node.call<any>('eth_getBlockByNumber', hex(height), false)
+      return { block_height: height, block_hash: block.hash }
+    }
     expect(await chain.holdings()).toEqual({
       ...{ wallet, asset: 123_456_789n, native: 777n },
-      block_height: BigInt(block.number),
-      block_hash: block.hash,
+      ...(await final()),
     })
+    await token.mint(wallet, 1n)
+    await stage.node.mine(confirmations - 2)
+    expect(await chain.holdings(), 'one block short').toMatchObject({ asset: 123_456_789n })
+    await stage.node.mine()
+    expect(await chain.holdings()).toMatchObject({ asset: 123_456_790n, ...(await final()) })
     for (const endpoint of stage.endpoints) endpoint.become({ cut: true })
     await expect(chain.holdings()).rejects.toMatchObject({ code: 'rail_unavailable' })
   })
@@ -415,7 +428,7 @@ describe('the check says what is wrong', () => {
   })
 
   test('a signer without a key for the network', async () => {
-    const signer = localSigner({ key: '1'.repeat(64), seal_keys: [], networks: {} })
+    const signer = localSigner({ key: '1'.repeat(64), sealKey: async () => Buffer.alloc(32), networks: {} })
     expect(await problemOf({ signer })).toBe('wallet')
   })
 

@@ -3,20 +3,13 @@ import { refuse } from '../../core/errors.ts'
 import { networks } from '../../core/networks.ts'
 import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
 import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './evm/calls.ts'
-import {
-  ChainCheckFailed,
-  checkChain,
-  type Holdings,
-  readHoldings,
-  readNextNonce,
-  walletOf,
-} from './evm/condition.ts'
+import { ChainCheckFailed, checkChain, readHoldings, readNonces, walletOf } from './evm/condition.ts'
 import { finalityOf, look } from './evm/evidence.ts'
 import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
 import { screenOrder } from './evm/screening.ts'
 import { draftTransaction, type FeeBounds, signDraft } from './evm/signing.ts'
 import { factsOfSigned } from './evm/transaction.ts'
-import type { ChainOrder, ChainRail, Later, LaterReason } from './rail.ts'
+import type { Attempt, Broadcast, ChainOrder, ChainRail, Later, LaterReason } from './rail.ts'
 import { EndpointsUnavailable, type Rpc } from './rpc.ts'
 import { EndpointFailure } from './rpc-endpoint.ts'
 
@@ -36,6 +29,8 @@ export type EvmChainOptions = {
   /** The token's contract and the depth of a confirmation, where they are not those of `networks`. */
   readonly contract?: string
   readonly confirmations?: number
+  /** False on a node that accepts transfers and sends none: its signer has no key. */
+  readonly signs?: boolean
   /** The address that the signer must have. */
   readonly wallet?: string
   readonly reserved_most?: number
@@ -44,12 +39,6 @@ export type EvmChainOptions = {
   readonly fees_fresh_ms?: number
   readonly clock?: { now(): number }
   readonly log?: Pick<Logger, 'info' | 'warn'>
-}
-
-export type EvmChain = ChainRail<'production'> & {
-  /** Throws `ChainCheckFailed`, which says what is wrong with the set-up. */
-  check(): Promise<void>
-  holdings(): Promise<Holdings>
 }
 
 const PRIORITY_MOST_WEI = 200n * 10n ** 9n
@@ -62,17 +51,19 @@ const RETRY_AFTER_SECONDS = 5
 const passingRules: readonly SignerRule[] = ['fee_cap', 'count_per_hour', 'amount_per_hour', 'gas_per_hour']
 
 /** USDT on one EVM network. */
-export function evmChain(options: EvmChainOptions): EvmChain {
-  const { network, rpc, signer, log, clock = { now: Date.now } } = options
+export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
+  const { network, rpc, signer, log, signs = true, clock = { now: Date.now } } = options
   const facts = networks[network]
-  const place: EvmPlace = {
-    network,
-    chain_id: facts.chain_id,
-    confirmations: BigInt(options.confirmations ?? facts.confirmations),
-    contract: options.contract ?? facts.usdt_contracts[0],
-  }
+  const place = placeOf(options)
   const feeInputs = remembered(options.fees_fresh_ms ?? FEES_FRESH_MS, () => readFeeInputs(options))
   let wallet: string | undefined
+  const checkedOnce = openCheck(() => check(), log)
+
+  /** Throws `ChainCheckFailed`. */
+  async function check(): Promise<void> {
+    if (signs) await sceneOf()
+    await checkChain(rpc, place)
+  }
 
   async function sceneOf(): Promise<EvmScene & FeeBounds> {
     wallet ??= await walletOf(signer, network, options.wallet)
@@ -92,16 +83,23 @@ export function evmChain(options: EvmChainOptions): EvmChain {
   return {
     environment: 'production',
     network,
+    is_configured: true,
+    check,
+    endpoints: rpc.facts,
+    has_wallet: true,
     reserved_most: options.reserved_most ?? RESERVED_MOST,
     replace_after_ms: options.replace_after_ms ?? REPLACE_AFTER_MS[network],
 
-    feeInputs: () => orUnavailable(feeInputs),
+    feeInputs: () =>
+      orUnavailable(async () => {
+        await checkedOnce()
+        return feeInputs()
+      }),
 
     wallet: () =>
       orUnavailable(async () => {
         const { wallet } = await sceneOf()
-        const nonce = await readNextNonce(rpc, wallet)
-        return nonce === undefined ? unavailable() : { wallet, nonce }
+        return { wallet, ...(await readNonces(rpc, wallet)) }
       }),
 
     async screen(order, signal) {
@@ -115,7 +113,10 @@ export function evmChain(options: EvmChainOptions): EvmChain {
       // Without a seal the signer refuses.
       const intent = { transfer_id: id, network, destination_address, amount, seal: order.seal ?? '' }
       const commission = { intent, reservation, made, purpose }
-      const drafted = await orNone(async () => draftTransaction(rpc, await sceneOf(), commission, signal))
+      const drafted = await orNone(async () => {
+        await checkedOnce()
+        return draftTransaction(rpc, await sceneOf(), commission, signal)
+      })
       if (drafted?.kind !== 'drafted') return later(order, drafted?.why ?? 'endpoints_unavailable')
       signal?.throwIfAborted()
       try {
@@ -127,18 +128,7 @@ export function evmChain(options: EvmChainOptions): EvmChain {
       }
     },
 
-    async broadcast(_, { tx_hash, signed }, signal) {
-      const sender = factsOfSigned(signed)?.sender
-      if (sender === undefined)
-        throw new Error(`${network}: the stored bytes of ${tx_hash} are no transaction.`)
-      const heard = await orNone(() =>
-        rpc.all(async (node) => {
-          await node.ask(sendTransaction(signed))
-          return node.ask(knowsTransaction(tx_hash, sender))
-        }, signal),
-      )
-      return { kind: heard?.some(({ answer }) => answer) ? 'accepted' : 'unknown' }
-    },
+    broadcast: (_, attempt, signal) => broadcastToAll(options, attempt, signal),
 
     async look(order, reservation, made, signal) {
       const { seen, contradiction } = await look(rpc, place, { order, reservation, made }, signal)
@@ -152,16 +142,38 @@ export function evmChain(options: EvmChainOptions): EvmChain {
 
     finality: (block, signal) => finalityOf(rpc, block, signal),
 
-    async check() {
-      await checkChain(rpc, await sceneOf())
-    },
-
     async holdings() {
       const scene = await sceneOf()
       const found = await orUnavailable(() => rpc.read((node) => readHoldings(node, scene)))
       return found ?? unavailable()
     },
   }
+}
+
+function placeOf({ network, confirmations, contract }: EvmChainOptions): EvmPlace {
+  const facts = networks[network]
+  return {
+    network,
+    chain_id: facts.chain_id,
+    confirmations: BigInt(confirmations ?? facts.confirmations),
+    contract: contract ?? facts.usdt_contracts[0],
+  }
+}
+
+async function broadcastToAll(
+  { network, rpc }: EvmChainOptions,
+  { tx_hash, signed }: Attempt,
+  signal?: AbortSignal,
+): Promise<Broadcast> {
+  const sender = factsOfSigned(signed)?.sender
+  if (sender === undefined) throw new Error(`${network}: the stored bytes of ${tx_hash} are no transaction.`)
+  const heard = await orNone(() =>
+    rpc.all(async (node) => {
+      await node.ask(sendTransaction(signed))
+      return node.ask(knowsTransaction(tx_hash, sender))
+    }, signal),
+  )
+  return { kind: heard?.some(({ answer }) => answer) ? 'accepted' : 'unknown' }
 }
 
 async function readFeeInputs({ network, rpc, ethPrice }: EvmChainOptions) {
@@ -171,6 +183,30 @@ async function readFeeInputs({ network, rpc, ethPrice }: EvmChainOptions) {
   const eth_price = network === 'ethereum' ? await ethPrice?.() : 0n
   if (eth_price === undefined) return unavailable()
   return { gas_price_wei: base_fee + priority, eth_price, sat_per_vbyte: 0n }
+}
+
+/**
+ * Nothing is accepted or signed before the set-up was found right once: a token with other decimals, for example, would pay other
+ * amounts. A failed check is logged, and made again for a later call.
+ */
+function openCheck(check: () => Promise<void>, log: EvmChainOptions['log']): () => Promise<void> {
+  let passed = false
+  let checking: Promise<void> | undefined
+  return async () => {
+    if (passed) return
+    checking ??= check().then(
+      () => {
+        passed = true
+        checking = undefined
+      },
+      (error: unknown) => {
+        checking = undefined
+        if (error instanceof ChainCheckFailed) log?.warn(`chain: ${error.message}`)
+        throw error
+      },
+    )
+    await checking
+  }
 }
 
 /** Orders that come together share one answer. A failure is not remembered. */
@@ -190,19 +226,21 @@ function remembered<Answer>(fresh_ms: number, ask: () => Promise<Answer>): () =>
 const unavailable = (): never => refuse('rail_unavailable', { retry_after_seconds: RETRY_AFTER_SECONDS })
 
 const isOutage = (error: unknown): boolean =>
-  error instanceof EndpointsUnavailable || error instanceof EndpointFailure
+  error instanceof EndpointsUnavailable ||
+  error instanceof EndpointFailure ||
+  error instanceof ChainCheckFailed
 
 /** Before an order is accepted, an outage is a reason to refuse it. */
 async function orUnavailable<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask()
   } catch (error) {
-    if (isOutage(error) || error instanceof ChainCheckFailed) return unavailable()
+    if (isOutage(error)) return unavailable()
     throw error
   }
 }
 
-/** Undefined during an outage. */
+/** Undefined during an outage, and while the set-up is wrong. */
 async function orNone<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await ask()

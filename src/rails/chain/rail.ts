@@ -1,6 +1,7 @@
 import type { Environment } from '../../core/environment.ts'
 import type { Asset } from '../../core/money.ts'
 import { type Network, networkNames } from '../../core/networks.ts'
+import type { EndpointFacts } from './rpc-health.ts'
 
 export type ChainOrder = {
   readonly id: string
@@ -21,6 +22,24 @@ export type Reservation = {
   /** The address that pays. */
   readonly wallet: string
   readonly nonce: bigint
+}
+
+/** The wallet that pays, and its next nonce as the chain counts it. */
+export type WalletState = {
+  readonly wallet: string
+  /** After the transactions that are mined. Where endpoints differ, the lowest. */
+  readonly mined: bigint
+  /** After the transactions in a mempool too. Where endpoints differ, the highest. Never below `mined`. */
+  readonly pool: bigint
+}
+
+/** What the wallet holds at one block, which is deep enough to be final. */
+export type Holdings = Block & {
+  readonly wallet: string
+  /** Smallest units of the network's asset. */
+  readonly asset: bigint
+  /** The coin that pays for gas, in its smallest unit. */
+  readonly native: bigint
 }
 
 /** `cancel` pays nobody: it spends the reservation so that the payment can no longer be mined. */
@@ -117,14 +136,23 @@ export type FeeInputs = {
 export interface ChainRail<E extends Environment = Environment> {
   readonly environment: E
   readonly network: Network
+  /** False in production without endpoints of this network. */
+  readonly is_configured: boolean
+  /** Throws what is wrong with the set-up: the chain, the contract, the node, the wallet. */
+  check(): Promise<void>
+  /** The health of the nodes that are asked; none where the chain is simulated. */
+  endpoints(): readonly EndpointFacts[]
+  /** A wallet on a real chain is behind the rail: its holdings are reconciled, and its nonces are compared with the database. */
+  readonly has_wallet: boolean
   /** How many transfers may hold a nonce of the wallet at once. */
   readonly reserved_most: number
   /** A transaction that waits for longer is replaced by one with higher fees. */
   readonly replace_after_ms: number
   /** Throws `rail_unavailable` if the network is not configured or its prices are unknown. */
   feeInputs(): Promise<FeeInputs>
-  /** The wallet that pays, and its next nonce as the chain counts: what is mined is below it. */
-  wallet(): Promise<Reservation>
+  wallet(): Promise<WalletState>
+  /** Throws `rail_unavailable` without a wallet, and while no endpoint answers. */
+  holdings(): Promise<Holdings>
   /** In the calls below an aborted signal means that the answer is no longer awaited. */
   screen(order: ChainOrder, signal?: AbortSignal): Promise<Screened>
   /** Signs the next transaction of a transfer: the first one, a replacement with higher fees, or a cancel. Sends nothing. */

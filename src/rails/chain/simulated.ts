@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
+import { refuse } from '../../core/errors.ts'
 import type { Network } from '../../core/networks.ts'
 import { backOffWithAge } from '../back-off.ts'
 import type { Journal } from '../journal.ts'
@@ -57,6 +58,10 @@ export function simulatedChain({
   return {
     environment: 'sandbox',
     network,
+    is_configured: true,
+    check: async () => {},
+    endpoints: () => [],
+    has_wallet: false,
     reserved_most: Number.POSITIVE_INFINITY,
     replace_after_ms: confirm_ms,
 
@@ -65,8 +70,11 @@ export function simulatedChain({
     },
 
     async wallet() {
-      return { wallet: SIMULATED_WALLET, nonce: 0n }
+      return { wallet: SIMULATED_WALLET, mined: 0n, pool: 0n }
     },
+
+    /** The simulated wallet is endless, so there is nothing to reconcile. */
+    holdings: async () => refuse('rail_unavailable'),
 
     async screen(order) {
       const age = ageOf(order)
@@ -107,41 +115,46 @@ export function simulatedChain({
       const payments = made.filter(({ purpose, tx_hash }) => purpose === 'pay' && journal.has(tx_hash))
       const first_cancel = made.find(({ purpose }) => purpose === 'cancel')
       // A cancel wins if no payment was mined when it was signed.
-      const seen = lookAtPayments(order, payments, first_cancel?.created_at.getTime() ?? clock.now())
+      const at_ms = first_cancel?.created_at.getTime() ?? clock.now()
+      const seen = lookAtPayments(order, payments, { waited: at_ms - order.created_at.getTime(), confirm_ms })
       return first_cancel && seen.kind !== 'mined' ? mined(order, newest, 'none') : seen
     },
-  }
-
-  function lookAtPayments(order: ChainOrder, payments: readonly Attempt[], at_ms: number): Seen {
-    const newest = payments.at(-1)
-    if (!newest) return absent
-    const waited = at_ms - order.created_at.getTime()
-    const paid = () => mined(order, newest, 'paid')
-    const reverted = () => mined(order, newest, 'none')
-    switch (magic(order)) {
-      case '9002':
-        return waited < confirm_ms ? waiting : reverted()
-      case '9003':
-      case '9006':
-        return waiting
-      case '9005':
-        // The first transaction offers too little. Its replacement is mined.
-        return payments.length === 1 ? waiting : paid()
-      case '9008':
-        // No node knows it, however often it is broadcast.
-        return absent
-      case '9009':
-        return waited < LATE_MS ? waiting : reverted()
-      case '9004':
-        // Mined, removed by a reorg, and mined again in a later block.
-        return waited < confirm_ms ? waiting : waited < 1.5 * confirm_ms ? absent : paid()
-      default:
-        return waited < confirm_ms ? waiting : paid()
-    }
   }
 }
 
 const absent = { kind: 'absent' } as const
+
+/** What the chain shows of the payments alone, `waited` after the order. */
+function lookAtPayments(
+  order: ChainOrder,
+  payments: readonly Attempt[],
+  { waited, confirm_ms }: { readonly waited: number; readonly confirm_ms: number },
+): Seen {
+  const newest = payments.at(-1)
+  if (!newest) return absent
+  const paid = () => mined(order, newest, 'paid')
+  const reverted = () => mined(order, newest, 'none')
+  switch (magic(order)) {
+    case '9002':
+      return waited < confirm_ms ? waiting : reverted()
+    case '9003':
+    case '9006':
+      return waiting
+    case '9005':
+      // The first transaction offers too little. Its replacement is mined.
+      return payments.length === 1 ? waiting : paid()
+    case '9008':
+      // No node knows it, however often it is broadcast.
+      return absent
+    case '9009':
+      return waited < LATE_MS ? waiting : reverted()
+    case '9004':
+      // Mined, removed by a reorg, and mined again in a later block.
+      return waited < confirm_ms ? waiting : waited < 1.5 * confirm_ms ? absent : paid()
+    default:
+      return waited < confirm_ms ? waiting : paid()
+  }
+}
 
 const waiting = { kind: 'waiting' } as const
 

@@ -6,16 +6,21 @@ import type { ChainRail } from './rail.ts'
 export const unavailableChain = (network: Network): ChainRail<'production'> => {
   const unavailable = async () =>
     refuse('rail_unavailable', {
-      message: `${network} is not configured in production yet.`,
+      message: `Transfers on ${network} are not available: this service has no nodes of that network.`,
       retry_after_seconds: 60,
     })
   return {
     environment: 'production',
     network,
+    is_configured: false,
+    check: unavailable,
+    endpoints: () => [],
+    has_wallet: false,
     reserved_most: 0,
     replace_after_ms: 0,
     feeInputs: unavailable,
     wallet: unavailable,
+    holdings: unavailable,
     screen: async () => later(),
     attempt: async () => later(),
     broadcast: async () => ({ kind: 'unknown' }),

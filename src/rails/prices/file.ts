@@ -6,14 +6,16 @@ import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './feed.
 /**
  * Prices from a file that the operator's own market watcher replaces (by renaming a new one over it):
  * {"USDT/BRL": {"price": "5.4012", "at": "2026-11-15T12:00:00.000Z", "source": "…"}, "BTC/USDT": {…}}.
- * A price that is missing or unreadable is unknown: there are no quotes from it.
+ * A price that is missing or unreadable is unknown: there are no quotes from it. "ETH/USDT" is for the fee on ethereum only.
  */
-export function filePrices(options: { path: string; log: Logger }): PriceFeed<'production'> {
-  const { path, log } = options
-  let kept: { prices: FedPrices; read_at: number } | undefined
-  let reading: Promise<FedPrices> | undefined
+export type FilePrices = PriceFeed<'production'> & { ether(): Promise<FedPrice | undefined> }
 
-  async function read(): Promise<FedPrices> {
+export function filePrices(options: { path: string; log: Pick<Logger, 'warn'> }): FilePrices {
+  const { path, log } = options
+  let kept: { prices: PricesInFile; read_at: number } | undefined
+  let reading: Promise<PricesInFile> | undefined
+
+  async function read(): Promise<PricesInFile> {
     try {
       const prices = pricesOf(JSON.parse(await readFile(path, 'utf8')))
       kept = { prices, read_at: performance.now() }
@@ -26,21 +28,30 @@ export function filePrices(options: { path: string; log: Logger }): PriceFeed<'p
     }
   }
 
+  async function all(): Promise<PricesInFile> {
+    if (kept && performance.now() - kept.read_at < READ_AGAIN_MS) return kept.prices
+    reading ??= read()
+    return reading
+  }
+
   return {
     environment: 'production',
     async latest() {
-      if (kept && performance.now() - kept.read_at < READ_AGAIN_MS) return kept.prices
-      reading ??= read()
-      return reading
+      const { [ETHER]: _, ...prices } = await all()
+      return prices
     },
+    ether: async () => (await all())[ETHER],
   }
 }
 
+const ETHER = 'ETH/USDT'
+type PricesInFile = FedPrices & { readonly [ETHER]?: FedPrice }
+
 const READ_AGAIN_MS = 250
 
-function pricesOf(content: unknown): FedPrices {
+function pricesOf(content: unknown): PricesInFile {
   const prices: Partial<Record<string, FedPrice>> = {}
-  for (const pair of fedPairs) {
+  for (const pair of [...fedPairs, ETHER]) {
     const { price, at, source } = ((content as Record<string, unknown>)?.[pair] ?? {}) as Record<
       string,
       unknown

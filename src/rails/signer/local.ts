@@ -18,8 +18,7 @@ export type SigningLimits = {
 type LocalSignerOptions = {
   /** 32 bytes as hex, with or without 0x. */
   readonly key: string
-  /** Keys of seals: the one in force first, then those before it. */
-  readonly seal_keys: readonly Buffer[]
+  readonly sealKey: () => Promise<Buffer>
   readonly networks: Partial<Record<EvmNetwork, SigningLimits>>
   /**
    * What earlier processes and other nodes signed within the last hour, so that a restart does not lift the hourly limits. Read
@@ -45,7 +44,7 @@ const hourlyProblems: Readonly<Record<HourlyRule, string>> = {
  */
 export function localSigner({
   key,
-  seal_keys,
+  sealKey,
   signedBefore = async () => [],
   clock = { now: Date.now },
   ...options
@@ -85,7 +84,7 @@ export function localSigner({
     async sign(request) {
       const own = rules.get(request.intent.network)
       if (!own) throw refusal(request, 'network', `it has no key for ${request.intent.network}.`)
-      if (!isSealed(seal_keys, request.intent))
+      if (!isSealed(await sealKey(), request.intent))
         throw refusal(request, 'seal', 'the seal does not fit its id, network, destination and amount.')
       checkTransaction(request, { ...own, hourly: (await countsOnce()).get(request.intent.network)! }, wallet)
       try {

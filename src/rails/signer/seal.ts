@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Intent } from './signer.ts'
 
 /**
@@ -12,6 +12,13 @@ const KEY_LEAST_BYTES = 32
 /** Names the purpose and the form; a change of the fields changes the name. */
 const FORM = 'trilho transfer seal 1'
 
+/** The key of seals, from the key of the act log: stored encrypted, and kept when SECRET_KEY is rotated. */
+export const sealKeyOf = (log_key: Buffer): Buffer =>
+  Buffer.from(hkdfSync('sha256', log_key, '', 'trilho: transfer seals', KEY_LEAST_BYTES))
+
+/** Null where nothing is signed for real. */
+export type SealTransfer = (ordered: Sealable) => string | null
+
 export function sealOf(key: Buffer, intent: Sealable): string {
   if (key.length < KEY_LEAST_BYTES)
     throw new Error(`the key of seals must have ${KEY_LEAST_BYTES} bytes or more`)
@@ -21,11 +28,8 @@ export function sealOf(key: Buffer, intent: Sealable): string {
   return createHmac('sha256', key).update(text).digest('hex')
 }
 
-/** During a rotation several keys are known. */
-export function isSealed(keys: readonly Buffer[], intent: Intent): boolean {
+export function isSealed(key: Buffer, intent: Intent): boolean {
   const given = Buffer.from(intent.seal)
-  return keys.some((key) => {
-    const right = Buffer.from(sealOf(key, intent))
-    return given.length === right.length && timingSafeEqual(given, right)
-  })
+  const right = Buffer.from(sealOf(key, intent))
+  return given.length === right.length && timingSafeEqual(given, right)
 }

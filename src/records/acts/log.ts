@@ -102,6 +102,19 @@ export function openActLog(options: {
   }
 }
 
+/** Reads the key of the log for other purposes than the log. It exists once a service has started. */
+export function openLogKey(options: {
+  readonly shared: Pool
+  readonly sealer: Sealer
+}): () => Promise<Buffer> {
+  const { shared, sealer } = options
+  return async () => {
+    const sealed = await readLogKey(shared)
+    if (!sealed) throw new Error('The log of acts has no key yet: no service has started on this database.')
+    return keyIn(sealer.open(sealed.secret, actsKeyOf(KEY_ID))).bytes
+  }
+}
+
 const keyIn = (opened: Buffer): LogKey => ({
   bytes: opened.subarray(0, KEY_BYTES),
   begun: opened.subarray(KEY_BYTES).equals(BEGUN),

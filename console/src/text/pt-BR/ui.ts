@@ -131,6 +131,8 @@ export const ui: typeof En = {
   reasons: {
     id_of_another_payout:
       'Outro pagamento tem este id end-to-end na rede Pix. Confira de qual pagamento se trata.',
+    foreign_transactions_wait:
+      'Transações da carteira que este banco de dados não conhece ainda esperam no mempool. Retome o trilho depois que forem mineradas.',
     never_accepted:
       'Este pagamento não precisa da declaração sobre a aceitação: a rede nunca o aceitou, ou ele foi pago. Retire a declaração.',
     was_accepted:
@@ -148,6 +150,9 @@ export const ui: typeof En = {
       'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou cancelada. O dinheiro segue em trânsito. Cancele a transferência.',
     canceled_before: 'A transferência já está sendo cancelada. Espere a decisão da rede.',
     reversed_before: 'Este depósito já foi estornado.',
+    not_paused: 'Este trilho não está pausado.',
+    paused_since:
+      'O trilho foi retomado e pausado de novo depois da proposta. Recuse a proposta e veja o novo motivo.',
     not_in_the_log:
       'Esta proposta não confere com o registro de auditoria: foi criada ou alterada por fora do serviço.',
     withdraw_instead: 'A proposta é sua: em vez de recusá-la, retire-a.',

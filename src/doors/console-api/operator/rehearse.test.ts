@@ -179,7 +179,7 @@ test('a late network is silent for five minutes, then reports the outcome', asyn
     confirm_ms: 0,
   })
   const moved = { id: 'tr_1', network: 'polygon', amount: 1009009n, created_at: new Date(now) } as never
-  const wallet = await chain.wallet()
+  const wallet = { ...(await chain.wallet()), nonce: 0n }
   const attempt = { ...simulatedTransaction(moved), attempt: 1, created_at: new Date(now) }
   await chain.broadcast(moved, attempt)
   expect((await chain.look(moved, wallet, [attempt])).kind).toBe('waiting')

@@ -1,4 +1,4 @@
-import type { Intent, Signer } from '../../signer/signer.ts'
+import { type Intent, SignatureRefused, type Signer } from '../../signer/signer.ts'
 import type { Attempt, Purpose, Reservation, Signed, Terms } from '../rail.ts'
 import type { Rpc } from '../rpc.ts'
 import type { RpcNode } from '../rpc-health.ts'
@@ -33,7 +33,7 @@ export async function draftTransaction(
 ): Promise<Drafted> {
   const { wallet, contract, chain_id, priority_most, cost_most } = scene
   if (!isSameAddress(reservation.wallet, wallet))
-    throw new Error(`${scene.network}: the reservation of ${intent.transfer_id} is of another wallet.`)
+    throw new SignatureRefused('wallet', intent.transfer_id, 'the reservation is of another wallet.')
   const target: Target =
     purpose === 'pay'
       ? { to: contract, data: transferData(intent.destination_address, intent.amount) }
