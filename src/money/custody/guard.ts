@@ -60,7 +60,7 @@ export function openGuard(world: World, log: Logger, pauseRail: PauseRail): Guar
         },
         async attempt(...asked) {
           if (await isAdmitted()) return rail.attempt(...asked)
-          return { kind: 'later', at: new Date(world.clock.now() + RETRY_MS) }
+          return { kind: 'later', at: new Date(world.clock.now() + RETRY_MS), why: 'rail_paused' }
         },
         async broadcast(...asked) {
           return (await isAdmitted()) ? rail.broadcast(...asked) : { kind: 'unknown' }

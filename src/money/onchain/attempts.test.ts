@@ -56,7 +56,7 @@ async function openStage(answers: Partial<Answers> = {}) {
       const purpose = says.next(made)
       return purpose
         ? { kind: 'signed', transaction: signed(purpose) }
-        : { kind: 'later', at: new Date(Date.now() + 60_000) }
+        : { kind: 'later', at: new Date(Date.now() + 60_000), why: 'fee_above_cap' }
     },
     async broadcast(_, { tx_hash }) {
       sent.push(tx_hash)

@@ -23,7 +23,9 @@ const chainThat = (more: Partial<ChainRail<'sandbox'>> = {}) =>
   ({
     screen: async () => ({ kind: 'payable' }),
     attempt: async (order, _, made) =>
-      made.length === 0 ? signedAs(order) : { kind: 'later', at: new Date(Date.now() + 60_000) },
+      made.length === 0
+        ? signedAs(order)
+        : { kind: 'later', at: new Date(Date.now() + 60_000), why: 'fee_above_cap' },
     broadcast: async () => ({ kind: 'accepted' }),
     look: async () => ({ kind: 'waiting' }),
     ...more,
@@ -187,7 +189,11 @@ test.each<[string, Partial<Record<'screen' | 'wallet' | 'attempt' | 'broadcast' 
       { attempt: { kind: 'signed', transaction: { ...transaction, terms: { gas: '-1' } } } },
       'sign',
     ],
-    ['a time that does not exist', { attempt: { kind: 'later', at: new Date(Number.NaN) } }, 'sign'],
+    [
+      'a time that does not exist',
+      { attempt: { kind: 'later', at: new Date(Number.NaN), why: 'fee_above_cap' } },
+      'sign',
+    ],
     ['a refusal without a reason', { screen: { kind: 'refused', rail_code: '' } }, 'screen'],
     ['a refusal with a lone surrogate', { screen: { kind: 'refused', rail_code: '\ud800' } }, 'screen'],
     ['a nonce below nothing', { wallet: { wallet: 'simulated', mined: -1n, pool: 0n } }, 'wallet'],
