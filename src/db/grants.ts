@@ -167,7 +167,7 @@ export const tablePurposes: Record<string, string> = {
   sends: 'repeated sends of a payout, stored before they are made, with the end of the lease',
   holds: 'payouts and transfers that an open proposal is about; workers send nothing for them',
   resolutions: 'outcomes that operators established, with evidence',
-  follow_ups: 'status queries to the rail after a resolution',
+  follow_ups: 'status queries to the rail after a resolution, or until the block of a transfer is finalized',
   quotes: 'prices offered to customers; terms never change',
   trades: 'executed quotes, and executions that a limit refused',
   positions: 'sums of the treasury and of partners’ fees',

@@ -4,7 +4,14 @@ import { parseDocument } from '../core/document.ts'
 import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
-import type { ChainRail, Seen, Signed, WalletState } from './chain/rail.ts'
+import {
+  type Block,
+  type ChainRail,
+  laterReasons,
+  type Seen,
+  type Signed,
+  type WalletState,
+} from './chain/rail.ts'
 import type { PixRail } from './pix/rail.ts'
 import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './prices/feed.ts'
 
@@ -69,7 +76,7 @@ const hashWithPrefix = hex('^0x[0-9a-f]{64}$')
 const plainHash = hex('^[0-9a-f]{64}$')
 const hashOf = (network: string) => (network === 'bitcoin' || network === 'tron' ? plainHash : hashWithPrefix)
 
-const Later = T.Object({ kind: T.Literal('later'), at: ValidDate })
+const Later = T.Object({ kind: T.Literal('later'), at: ValidDate, why: T.Enum([...laterReasons]) })
 
 const screenings = {
   payable: T.Object({ kind: T.Literal('payable') }),
@@ -115,6 +122,8 @@ const broadcasts = {
   accepted: T.Object({ kind: T.Literal('accepted') }),
   unknown: T.Object({ kind: T.Literal('unknown') }),
 } satisfies Answers
+
+const finalities: readonly unknown[] = ['final', 'open', 'gone']
 
 const FeeAnswer = T.Object({ gas_price_wei: Figure, eth_price: Figure, sat_per_vbyte: Figure })
 
@@ -205,8 +214,16 @@ export function withValidChainAnswers<E extends Environment>(
 ): ChainRail<E> {
   const asked = (call: string): Asked => ({ rail: rail.network, call })
   const answers = chainAnswers.get(hashOf(rail.network))!
+  const { finality } = rail
   return {
     ...rail,
+    ...(finality && {
+      async finality(block: Block, signal?: AbortSignal) {
+        const answer = await finality(block, signal)
+        if (finalities.includes(answer)) return answer
+        throw new InvalidAnswer({ ...asked('finality'), problem: `the answer is ${shown(answer)}` })
+      },
+    }),
     async feeInputs() {
       const answer = await rail.feeInputs()
       return orUnavailable(() => checked(asked('fees'), FeeAnswer, answer), report)

@@ -8,6 +8,7 @@ import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console
 import { asAdmin } from '../support/database.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { stuckPayout } from '../support/stuck.ts'
+import { until } from '../support/wait.ts'
 
 /** What the operator's people do in the console, with real money's rules. */
 let service: TestService
@@ -122,6 +123,49 @@ test('an unknown outcome is proposed by one operator and approved by another', a
     [id],
   )
   expect(rows).toEqual([{ status: 'completed', end_to_end_id: E2E }])
+})
+
+test('a transfer is canceled from its page, which shows operators every transaction', async () => {
+  const { resolver } = stage.operators
+  const { customer_id } = (await stage.api.get(`/v1/onchain/transfers/${stage.ids.transfer}`)).json
+  await stage.api.post('/v1/sandbox/deposits', { customer_id, asset: 'USDT', amount: '90000000' })
+  const { json } = await stage.api.post('/v1/onchain/transfers', {
+    ...{ customer_id, asset: 'USDT', network: 'polygon', amount: '25009003' },
+    destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    idempotency_key: 'canceled-in-the-console',
+  })
+  const statusNow = async () => (await stage.api.get(`/v1/onchain/transfers/${json.id}`)).json.status
+  await until(async () => (await statusNow()) === 'processing', 30_000)
+  await browse(here({ as: resolver }), async ({ page, visit, axe, screenshot }) => {
+    await visit(`/operator/sandbox/objects/${json.id}`)
+    await page.getByRole('heading', { name: 'Transactions' }).waitFor()
+    await page.getByText('Payment', { exact: true }).waitFor()
+    await axe()
+    await screenshot('transfer-of-operator')
+    await page.getByRole('button', { name: 'Cancel transfer…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cancel this transfer?' })
+    await dialog.getByText('takes the place of the payment').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel transfer' }).click()
+    await dialog.getByText('Write why the transfer is canceled.').waitFor()
+    await dialog.getByLabel('Reason').fill('Wrong address, ticket 812')
+    await screenshot('transfer-cancel')
+    await dialog.getByRole('button', { name: 'Cancel transfer' }).click()
+    await page.getByText('Canceled by the operators at').waitFor()
+    await until(async () => (await statusNow()) === 'failed', 30_000)
+    await page.getByText('Cancel', { exact: true }).waitFor()
+    await page.getByText(/final in block/).waitFor()
+    expect(await page.getByRole('button', { name: 'Cancel transfer…' }).count()).toBe(0)
+  })
+  await browse(
+    here({ as: resolver, width: 390, theme: 'dark', language: 'pt-BR' }),
+    async ({ page, visit, axe, screenshot }) => {
+      await visit(`/operator/sandbox/objects/${json.id}`)
+      await page.getByRole('heading', { name: 'Transações' }).waitFor()
+      await page.getByText('Cancelamento', { exact: true }).waitFor()
+      await axe()
+      await screenshot('transfer-of-operator-phone')
+    },
+  )
 })
 
 test('the proof is green, and a planted unit turns it red and names the account', async () => {
@@ -454,11 +498,14 @@ test('a rail is paused and limited by one operator, and resumed by two', async (
   for (const language of ['en', 'pt-BR'] as const)
     await browse(
       here({ as: admin, theme: 'dark', width: 390, language }),
-      async ({ visit, settled, axe, screenshot }) => {
+      async ({ page, visit, settled, axe, screenshot }) => {
         await visit(RAILS)
         await settled()
         await axe()
         await screenshot(`rails-paused-${language}`)
+        await page.getByRole('button', { name: language === 'en' ? 'Resume…' : 'Retomar…' }).click()
+        await page.getByRole('dialog').waitFor()
+        await screenshot(`rails-resume-${language}`)
       },
     )
   await browse(here({ as: resolver, theme: 'dark' }), async ({ page, visit, screenshot }) => {
@@ -476,10 +523,14 @@ test('a rail is paused and limited by one operator, and resumed by two', async (
   })
   await browse(here({ as: admin, theme: 'light' }), async ({ page, visit }) => {
     await visit('/operator/production/proposals')
-    await page
-      .getByText(/Polygon is resumed/)
-      .first()
-      .waitFor()
-    await page.getByRole('button', { name: 'Approve…' }).first().waitFor()
+    await page.getByRole('link', { name: 'Resume a rail' }).first().click()
+    await page.getByText('it was ordered after all').first().waitFor()
+    await page.getByRole('button', { name: 'Approve…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Approve this, in production?' })
+    await dialog.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByRole('status').getByText('Approved: Polygon is resumed').waitFor()
+    await visit(RAILS)
+    const row = page.getByRole('table', { name: 'Pause and limits' }).getByRole('row', { name: /Polygon/ })
+    await row.getByRole('button', { name: 'Pause…' }).waitFor()
   })
 })

@@ -189,17 +189,6 @@ test('the bound on open nonces counts those that are not mined, also while they 
   expect(await now(ids[2]!)).toMatchObject({ status: 'processing', nonce: 2n })
 })
 
-test('a nonce that a foreign transaction spent pauses the rail', async () => {
-  custody = await openCustodyStage({ chain: { look: async () => ({ kind: 'taken' }) } })
-  const { carry, paused } = workOn(custody.world)
-  const { id } = await custody.transfer(await custody.bench.customer({ USDT: BALANCE }))
-  await carry(id)
-  await carry(id)
-  expect(paused).toEqual([
-    expect.stringMatching(/^polygon by service: Nonce 0 of wallet 0x\w+, reserved for/),
-  ])
-})
-
 /** Orders a transfer through another node than that of the bench. */
 async function acceptIn(world: World, customer_id: string): Promise<string> {
   const { destination_address } = custody.scene.order()

@@ -55,7 +55,7 @@ async function openStage(answers: Partial<Says> = {}) {
     async attempt(_, __, ___, purpose) {
       return says.signs
         ? { kind: 'signed', transaction: signed(purpose) }
-        : { kind: 'later', at: new Date(Date.now() + 60_000) }
+        : { kind: 'later', at: new Date(Date.now() + 60_000), why: 'fee_above_cap' }
     },
     async broadcast(_, { purpose }) {
       sent.push(purpose)
@@ -117,7 +117,9 @@ const out = { balance: BALANCE - GROSS, in_transit: 0n }
 const open = { balance: BALANCE - GROSS, in_transit: GROSS }
 
 test('a transfer without a nonce fails at the approval, and the money goes back once', async () => {
-  const stage = await openStage({ screen: { kind: 'later', at: new Date(Date.now() + 60_000) } })
+  const stage = await openStage({
+    screen: { kind: 'later', at: new Date(Date.now() + 60_000), why: 'fee_above_cap' },
+  })
   await stage.carry()
   expect(await stage.cancel()).toMatchObject({ ended: 'done', approved_by: bea, resource_id: stage.id })
   const transfer = await stage.now()

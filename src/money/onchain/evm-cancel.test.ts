@@ -7,7 +7,7 @@ import { type Bench, openBench, silent } from '../../../test/support/rail-bench.
 import type { ChainOrder, ChainRail } from '../../rails/chain/rail.ts'
 import { addWallet } from '../custody/wallets.ts'
 import { transferSteps } from './steps.ts'
-import { attemptsOf, reserveNonce } from './transactions.ts'
+import { attemptsOf, reserveNonce, signedWithinAnHour } from './transactions.ts'
 
 /** Two operators cancel transfers that a real node has in its pool or in a block. */
 const DEPTH = 3
@@ -116,6 +116,19 @@ test('a transfer that is canceled before any signature spends its nonce by a can
   expect(await now()).toMatchObject({ status: 'failed', failure_code: 'canceled', tx_hash: null, nonce: 0n })
   expect(await purposes()).toEqual(['cancel'])
   expect(await holdings()).toEqual(returned)
+})
+
+test('what was signed within the last hour is read for a signer that starts', async () => {
+  const { carry, cancel } = await openScene()
+  await carry()
+  await cancel()
+  await carry()
+  const [pay, canceled, ...more] = await signedWithinAnHour(bench.world.db)
+  expect(more).toEqual([])
+  expect(pay).toMatchObject({ network: 'polygon', nonce: 0n, amount: AMOUNT, at: expect.any(Date) })
+  expect(canceled).toMatchObject({ network: 'polygon', nonce: 0n, amount: 0n })
+  const [{ terms }] = (await bench.world.db.query('SELECT terms FROM transactions ORDER BY attempt')).rows
+  expect(pay!.gas_wei).toBe(BigInt(terms.max_fee_per_gas) * BigInt(terms.gas_limit))
 })
 
 test('a cancel that waits while fees rise is replaced by a cancel with higher fees', async () => {

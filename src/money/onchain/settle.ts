@@ -10,7 +10,7 @@ import { type Command, type Decision, type Held, keep, type Write, writeTo } fro
 import type { Attempt, Charge, Purpose, Seen, Signed } from '../../rails/chain/rail.ts'
 import { contradictionWrite } from '../../records/desk/contradictions.ts'
 import { holdRows } from '../../records/desk/holds.ts'
-import { type Resolution, resolutionWrites } from '../../records/desk/resolutions.ts'
+import { followUpWrite, type Resolution, resolutionWrites } from '../../records/desk/resolutions.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { pausedRows } from '../custody/controls-store.ts'
@@ -145,6 +145,7 @@ export function stepTransfer(
           ...transactionWrites(after, step, held.now),
           ...eventOf(world, before, after, held.now),
           ...(ends && resolution ? resolved(after, resolution, held.now) : []),
+          ...(ends && !resolution ? watched(world, after, step, held.now) : []),
         ],
         // Nodes and callers that sign at once may share a batch.
         ...(step.kind === 'signed' ? { keeps: [keep(madeRows, { id, made: step.attempt })] } : {}),
@@ -194,6 +195,13 @@ function eventOf(world: World, before: Transfer, after: Transfer, now: Date): Wr
 /** A transfer that was never signed needs no follow-up query: the chain cannot know it. */
 const resolved = ({ id, tx_hash }: Transfer, resolution: Resolution, now: Date): Write[] =>
   resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null }, resolution, now)
+
+/** A block that was deep enough may vanish all the same until the network has finalized it. */
+function watched(world: World, { id, network }: Transfer, step: TransferStep, now: Date): Write[] {
+  const is_mined = 'mined' in step && step.mined !== undefined
+  const may_vanish = world.chains[network].finality !== undefined
+  return is_mined && may_vanish ? [followUpWrite({ kind: 'transfer', id }, now)] : []
+}
 
 /** The rail reports another outcome or payment than the booked one, or refuses a transfer that is signed. */
 function isContradiction(before: Transfer, step: TransferStep): boolean {

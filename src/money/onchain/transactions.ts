@@ -10,6 +10,7 @@ import {
   writeTo,
 } from '../../ledger/command.ts'
 import type { Attempt, Block, Reservation, WalletState } from '../../rails/chain/rail.ts'
+import type { SignedBefore } from '../../rails/signer/local.ts'
 import { holdRows } from '../../records/desk/holds.ts'
 import { pausedRows } from '../custody/controls-store.ts'
 import { updateWallets, walletIdOf, walletRows } from '../custody/wallets.ts'
@@ -113,6 +114,21 @@ const readAttempts = batched<string, readonly StoredAttempt[]>(async (db, ids) =
   for (const row of rows) found.get(row.transfer_id)?.push(row)
   return ids.map((id) => found.get(id))
 })
+
+/**
+ * What was signed within the last hour: the nonce, what it may pay, and what its gas may cost. A signer that starts counts it
+ * towards its hourly limits.
+ */
+export async function signedWithinAnHour(db: Db): Promise<SignedBefore[]> {
+  const { rows } = await db.query({
+    name: 'signed within an hour',
+    text: `SELECT x.network, t.nonce, CASE x.purpose WHEN 'pay' THEN t.amount_net ELSE 0 END AS amount, x.created_at AS at,
+        coalesce((x.terms ->> 'max_fee_per_gas')::numeric * (x.terms ->> 'gas_limit')::numeric, 0)::text AS gas_wei
+      FROM transactions x JOIN transfers t ON t.id = x.transfer_id
+      WHERE x.created_at > clock_timestamp() - interval '1 hour' ORDER BY x.created_at`,
+  })
+  return rows.map(({ gas_wei, ...row }) => ({ ...row, gas_wei: BigInt(gas_wei) }))
+}
 
 /** The transactions of a transfer, oldest first. */
 export const attemptsOf = async (db: Db, transfer_id: string): Promise<readonly StoredAttempt[]> =>

@@ -19,7 +19,7 @@ const FOLLOW_UP_POLL_INTERVAL = { least_ms: 2000, most_ms: 16_000 }
 /** Concurrent transfers per kind of work and network, on one node. */
 const SLOTS = { per_rail: 40, per_partner: 32 }
 
-/** Transfers that operators resolved share the slots of one pseudo-rail: they are few, and each is asked about six times a day. */
+/** Transfers that have ended share the slots of one pseudo-rail: each is asked about a few times, until its block is finalized. */
 const RESOLVED = 'resolved'
 
 const transfers = { table: 'transfers', columns: transferColumns } as const

@@ -10,6 +10,7 @@ import { networks } from '../../core/networks.ts'
 import { localSigner } from '../signer/local.ts'
 import { SignatureRefused, type Signer } from '../signer/signer.ts'
 import type { ChainCheckFailed } from './evm/condition.ts'
+import { GAS_PRICE_ORACLE } from './evm/l1-fee.ts'
 import { signTransaction } from './evm/transaction.ts'
 
 const GWEI = 10n ** 9n
@@ -107,7 +108,24 @@ describe('a signed transaction', () => {
     expect(await chain.attempt(order(), { wallet, nonce: 0n }, [], 'pay')).toEqual({
       kind: 'later',
       at: new Date(clock.now() + networks.polygon.poll_most_ms),
+      why: 'fee_above_cap',
     })
+  })
+
+  test('counts the fee for data on ethereum towards the cap on optimism', async () => {
+    const own = await openEvmStage('optimism')
+    try {
+      // Answers every call with 10^15 wei.
+      const oracle = `0x67${(10n ** 15n).toString(16).padStart(16, '0')}60005260206000f3`
+      await own.node.call('anvil_setCode', GAS_PRICE_ORACLE, oracle)
+      const { chain, wallet, order } = await own.open({ cost_most_wei: 10n ** 15n })
+      const attempt = () => chain.attempt(order(), { wallet, nonce: 0n }, [], 'pay')
+      expect(await attempt()).toMatchObject({ kind: 'later', why: 'fee_above_cap' })
+      await own.node.call('anvil_setCode', GAS_PRICE_ORACLE, '0x')
+      expect(await attempt(), 'a chain without the oracle').toMatchObject({ kind: 'signed' })
+    } finally {
+      await own.stop()
+    }
   })
 
   test('is none while no endpoint answers', async () => {

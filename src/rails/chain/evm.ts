@@ -4,12 +4,12 @@ import { networks } from '../../core/networks.ts'
 import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
 import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './evm/calls.ts'
 import { ChainCheckFailed, checkChain, readHoldings, readNonces, walletOf } from './evm/condition.ts'
-import { look } from './evm/evidence.ts'
+import { finalityOf, look } from './evm/evidence.ts'
 import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
 import { screenOrder } from './evm/screening.ts'
 import { draftTransaction, type FeeBounds, signDraft } from './evm/signing.ts'
 import { factsOfSigned } from './evm/transaction.ts'
-import type { Attempt, Broadcast, ChainOrder, ChainRail } from './rail.ts'
+import type { Attempt, Broadcast, ChainOrder, ChainRail, Later, LaterReason } from './rail.ts'
 import { EndpointsUnavailable, type Rpc } from './rpc.ts'
 import { EndpointFailure } from './rpc-endpoint.ts'
 
@@ -17,7 +17,10 @@ export type EvmChainOptions = {
   readonly network: EvmNetwork
   readonly rpc: Rpc
   readonly signer: Signer
-  /** The most that one transaction may cost: maximum fee × gas limit, in wei. */
+  /**
+   * The most that one transaction may cost: maximum fee × gas limit, in wei. On optimism plus the fee for its data on ethereum as
+   * it is right before the signature: nothing bounds that fee afterwards (`evm/l1-fee.ts`), and the signer cannot know it.
+   */
   readonly cost_most_wei: bigint
   /** The most that is offered to the miner, per unit of gas. */
   readonly priority_most_wei?: bigint
@@ -72,9 +75,9 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
     }
   }
 
-  const later = (order: ChainOrder, why: string) => {
+  const later = (order: ChainOrder, why: LaterReason): Later => {
     log?.info({ network, transfer_id: order.id, why }, `chain: ${network} transfer ${order.id} waits: ${why}`)
-    return { kind: 'later', at: new Date(clock.now() + facts.poll_most_ms) } as const
+    return { kind: 'later', at: new Date(clock.now() + facts.poll_most_ms), why }
   }
 
   return {
@@ -120,7 +123,7 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
         return { kind: 'signed', transaction: await signDraft(signer, drafted.transaction, commission) }
       } catch (error) {
         if (error instanceof SignatureRefused && passingRules.includes(error.rule))
-          return later(order, error.rule)
+          return later(order, error.rule === 'fee_cap' ? 'fee_above_cap' : 'signer_limit')
         throw error
       }
     },
@@ -136,6 +139,8 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
         )
       return seen
     },
+
+    finality: (block, signal) => finalityOf(rpc, block, signal),
 
     async holdings() {
       const scene = await sceneOf()

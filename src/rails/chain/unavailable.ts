@@ -21,9 +21,12 @@ export const unavailableChain = (network: Network): ChainRail<'production'> => {
     feeInputs: unavailable,
     wallet: unavailable,
     holdings: unavailable,
-    screen: async () => ({ kind: 'later', at: new Date(Date.now() + 60_000) }),
-    attempt: async () => ({ kind: 'later', at: new Date(Date.now() + 60_000) }),
+    screen: async () => later(),
+    attempt: async () => later(),
     broadcast: async () => ({ kind: 'unknown' }),
     look: async () => ({ kind: 'waiting' }),
   }
 }
+
+const later = () =>
+  ({ kind: 'later', at: new Date(Date.now() + 60_000), why: 'endpoints_unavailable' }) as const

@@ -129,9 +129,10 @@ function Pause({ rail: { paused, configured } }: { readonly rail: Rail }) {
   )
 }
 
-function Limit({ rail: { asset, limits }, name }: { readonly rail: Rail; readonly name: LimitName }) {
+function Limit({ rail: { rail, asset, limits }, name }: { readonly rail: Rail; readonly name: LimitName }) {
   const { operator } = useText()
   const units = limits[name]
+  if (name === 'gas_floor' && !hasGas(rail)) return null
   if (units === null) return <span className="quiet">{operator.rails.no_limit}</span>
   if (name === 'gas_floor') return <span className="mono">{units} wei</span>
   return <Amount units={units} asset={asset} />

@@ -7,6 +7,7 @@ import { explorerUrl } from '../../format/explorer.ts'
 import { isolated } from '../../format/id.ts'
 import { listTime } from '../../format/time.ts'
 import { useSession } from '../../session.tsx'
+import { saidText } from '../../text/said-text.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
@@ -51,7 +52,7 @@ export function TransferTransactions({ id }: { readonly id: string }) {
 
 /** The transactions of a transfer, oldest first; nothing for a payout. */
 export function Transactions({ of }: { readonly of: Item }) {
-  const { operator } = useText()
+  const { operator, ui } = useText()
   const { transactions: words } = operator.desk
   const { language } = useLanguage()
   if (of.item.kind !== 'transfer') return null
@@ -63,7 +64,10 @@ export function Transactions({ of }: { readonly of: Item }) {
         </Notice>
       )}
       {of.transactions.length === 0 ? (
-        <p className="quiet small">{words.none}</p>
+        <p className="quiet small">
+          {words.none}{' '}
+          {of.item.last_word?.startsWith('later ') && `${capital(saidText(ui, of.item.last_word))}.`}
+        </p>
       ) : (
         <ol className="transactions">
           {of.transactions.map((transaction) => (
@@ -74,6 +78,8 @@ export function Transactions({ of }: { readonly of: Item }) {
     </div>
   )
 }
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 function OneTransaction({ of, rail }: { readonly of: Transaction; readonly rail: string }) {
   const { operator } = useText()

@@ -141,8 +141,8 @@ export const checks: Readonly<Record<string, string>> = {
     'cada cancelamento de transferência em produção foi proposto por um operador e aprovado por outro',
   'every resolution agrees with its payout or transfer, and every end by an operator has one':
     'cada resolução confere com o seu pagamento ou transferência, e todo fim dado por um operador tem uma',
-  'every follow-up is of a resolution, and every repeated send of a payout or transfer':
-    'cada acompanhamento é de uma resolução, e cada reenvio é de um pagamento ou transferência',
+  'every follow-up is of a resolution or of a transfer that ended in a block, and every repeated send of a payout or transfer':
+    'cada acompanhamento é de uma resolução ou de uma transferência que terminou em um bloco, e cada reenvio é de um pagamento ou transferência',
   'nothing that happened is dated in the future': 'nada do que aconteceu tem data no futuro',
   'no event has a position in the future': 'nenhum evento tem posição no futuro',
   'no customer was created in the future': 'nenhum cliente foi criado no futuro',
