@@ -83,6 +83,8 @@ async function configure(node: Anvil, folder: string): Promise<Config> {
   const token = await deployToken(node)
   await token.mint(wallet, WALLET_TOKENS)
   await node.setBalance(wallet, GAS_COIN)
+  // What the wallet holds is read at a block that is final.
+  await node.mine(2 * networks.polygon.confirmations)
   await node.call('evm_setIntervalMining', BLOCK_SECONDS)
   return readConfig({
     LOG_LEVEL: 'warn',
@@ -96,7 +98,7 @@ async function configure(node: Anvil, folder: string): Promise<Config> {
   })
 }
 
-type Prepared = { readonly key: string; readonly customer_id: string }
+type Prepared = { readonly key: string; readonly customer_id: string; readonly logins: readonly string[] }
 
 /** As two operators would: one proposes what moves money, the other approves it. */
 async function prepare({ office, shared, worlds }: Reach): Promise<Prepared> {
@@ -131,7 +133,7 @@ async function prepare({ office, shared, worlds }: Reach): Promise<Prepared> {
       ...{ reason: 'a first balance', reference },
     },
   })
-  return { key: made.done.value, customer_id }
+  return { key: made.done.value, customer_id, logins: [maria.login, joao.login] }
 }
 
 type Office = Reach['office']
@@ -140,13 +142,14 @@ async function makeOperator(
   office: Office,
   by: Parameters<typeof act>[1],
   email: string,
-): Promise<OperatorActor> {
+): Promise<OperatorActor & { readonly login: string }> {
   const made = await act(office, by, {
     name: 'create_user',
     details: { email, name: email, partner_id: null, role: 'admin' },
   })
   if (!('done' in made)) throw new Error(`${email} was not made`)
-  return { kind: 'operator', user_id: made.done.user.id, email, role: 'admin' }
+  const { user, password } = made.done
+  return { kind: 'operator', user_id: user.id, email, role: 'admin', login: `${email}   ${password}` }
 }
 
 async function byTwo(
@@ -159,7 +162,7 @@ async function byTwo(
   await act(office, approver, { name: 'approve', details: { proposal_id: proposed.proposed.id } })
 }
 
-function renderInstructions(url: string, { key, customer_id }: Prepared): string {
+function renderInstructions(url: string, { key, customer_id, logins }: Prepared): string {
   const order = {
     ...{ customer_id, asset: 'USDT', network: 'polygon', amount: '2500000' },
     ...{ destination_address: DESTINATION, idempotency_key: 'first' },
@@ -172,7 +175,11 @@ function renderInstructions(url: string, { key, customer_id }: Prepared): string
     curl -s "$TRILHO_URL/v1/onchain/transfers" -H "Authorization: Bearer $TRILHO_KEY" -H 'Content-Type: application/json' \\
       -d '${JSON.stringify(order)}'
 
-  It is confirmed after ${networks.polygon.confirmations} blocks. See it in the console under Production: ${url}/console
+  It is confirmed after ${networks.polygon.confirmations} blocks. See it in the console under Production, as the owner above: ${url}/console
+  Operators see the wallet and compare the books under Rails & workers; each sets up a second factor first:
+
+${logins.map((login) => `    ${login}`).join('\n')}
+
   Ctrl+C ends everything, and nothing is kept.
 
 `
