@@ -182,7 +182,7 @@ function ResumeRail({ rail, onActed, onClose }: DialogProps) {
   const resume = useAct('console.operator.rails.resume', { stale })
   const [reason, setReason] = useState('')
   const name = railName(rail.rail)
-  const values = { amount: '', who: name, to: '', paid: false, role: '', end_to_end_id: '' }
+  const values = { amount: '', who: name, to: '', paid: false, inward: false, role: '', end_to_end_id: '' }
   const sentence = proposals.sentence.resume_rail?.(values) ?? ''
   return (
     <ActDialog
