@@ -1,7 +1,7 @@
 import { openOwner } from '../../src/db/pool.ts'
 import type { ChainRail } from '../../src/rails/chain/rail.ts'
 import { openEvmStage, type SceneOptions } from '../chains/evm-stage.ts'
-import { type Bench, openBench } from './rail-bench.ts'
+import { type Bench, type BenchOptions, openBench } from './rail-bench.ts'
 
 /** A world whose transfers on polygon are paid from a wallet on anvil. */
 export type CustodyStage = Awaited<ReturnType<typeof openCustodyStage>>
@@ -12,8 +12,8 @@ export async function openCustodyStage(options: SceneOptions & { chain?: Partial
   const scene = await stage.open({ replace_after_ms: 3_600_000, ...scene_options })
   const parts = {
     chain: { ...scene.chain, ...changes } as Partial<ChainRail> as Partial<ChainRail<'sandbox'>>,
-    sealTransfer: scene.seal,
-  }
+    transferSeals: async () => scene.seal,
+  } satisfies BenchOptions
   const bench: Bench = await openBench(parts)
   return {
     ...{ stage, scene, bench, parts, world: bench.world },

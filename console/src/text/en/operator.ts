@@ -14,7 +14,7 @@ type ProposalValues = {
   /** The id in the Pix network that a resolution names; empty without one. */
   readonly end_to_end_id: string
   /** A custody move goes to the rail. */
-  readonly inward: boolean
+  readonly inward?: boolean
 }
 
 /** The values in the sentence that says how a payment on the desk ended. */
