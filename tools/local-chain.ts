@@ -118,6 +118,13 @@ async function prepare({ office, shared, worlds }: Reach): Promise<Prepared> {
   })
   const reference = 'local chain'
   await byTwo(office, [maria, joao], {
+    name: 'move_custody',
+    details: {
+      ...{ rail: 'polygon', direction: 'to_rail', asset: 'USDT', amount: WALLET_TOKENS.toString() },
+      ...{ reason: 'what the wallet was funded with', reference },
+    },
+  })
+  await byTwo(office, [maria, joao], {
     name: 'credit',
     details: {
       ...{ partner_id, customer_id, asset: 'USDT', amount: CUSTOMER_TOKENS.toString() },

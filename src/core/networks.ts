@@ -25,6 +25,8 @@ export type NetworkRow = {
       readonly kind: 'evm'
       /** EIP-155: part of what is signed, so a transaction of one network is none of another. */
       readonly chain_id: bigint
+      /** Pays for gas; 18 decimals. */
+      readonly gas_coin: 'ETH' | 'POL'
       /** The contract of USDT that is paid from; then others that hold USDT and are no destinations either. */
       readonly usdt_contracts: readonly [string, ...string[]]
     }
@@ -37,6 +39,7 @@ export const networks = {
     asset: 'USDT',
     kind: 'evm',
     chain_id: 137n,
+    gas_coin: 'POL',
     usdt_contracts: ['0xc2132D05D31c914a87C6611C10748AEb04B58e8F'],
     confirmations: 32,
     poll_most_ms: 15_000,
@@ -48,6 +51,7 @@ export const networks = {
     asset: 'USDT',
     kind: 'evm',
     chain_id: 42_161n,
+    gas_coin: 'ETH',
     usdt_contracts: ['0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'],
     confirmations: 20,
     poll_most_ms: 15_000,
@@ -59,6 +63,7 @@ export const networks = {
     asset: 'USDT',
     kind: 'evm',
     chain_id: 10n,
+    gas_coin: 'ETH',
     // USDT0, and the bridged token before it: both are in use.
     usdt_contracts: [
       '0x01bFF41798a0BcF287b996046Ca68b395DbC1071',
@@ -84,6 +89,7 @@ export const networks = {
     asset: 'USDT',
     kind: 'evm',
     chain_id: 1n,
+    gas_coin: 'ETH',
     usdt_contracts: ['0xdAC17F958D2ee523a2206206994597C13D831ec7'],
     confirmations: 12,
     poll_most_ms: 30_000,

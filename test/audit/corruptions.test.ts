@@ -23,6 +23,8 @@ const tables: Record<string, { key: string; where?: string }> = {
   transfers: { key: 'id' },
   transactions: { key: 'transfer_id, attempt' },
   wallets: { key: 'id' },
+  wallet_gaps: { key: 'wallet_id, first_nonce' },
+  custody_moves: { key: 'id' },
   rail_controls: { key: 'rail' },
   rail_changes: { key: 'id' },
   deposits: { key: 'id' },
@@ -57,6 +59,9 @@ const unseen: Record<string, string> = {
   'transactions.block_height': 'as the network counts; that a block has both is checked',
   'transactions.block_hash': 'as the network counts; that a block has both is checked',
   'wallets.created_at': 'for a reader',
+  'wallet_gaps.reason': 'for a reader',
+  'wallet_gaps.proposal_id': 'the sandbox has none; production is checked against the proposal',
+  'wallet_gaps.created_at': 'for a reader',
   'rail_changes.id': 'a number: only the order counts',
   'rail_changes.proposal_id': 'in production, where two operators resume, it is checked',
   'quotes.price_source': 'where a price was seen; the price itself is checked',
@@ -101,6 +106,10 @@ beforeAll(async () => {
     `SET search_path = sandbox; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = 0`,
   )
   await dropGuards()
+  // The simulated chains know no foreign transactions.
+  await owner.query(
+    `INSERT INTO wallet_gaps SELECT id, next_nonce, next_nonce + 3, 'a test', NULL, now() FROM wallets; UPDATE wallets SET next_nonce = next_nonce + 3`,
+  )
   // Every other claim with a stored reference to the response, as the audit accepts it.
   await owner.query(
     `UPDATE claims SET final = true, answer_status = 201, answer_sequence = 3 WHERE answer_status IS NULL AND resource_id IN (
@@ -212,6 +221,7 @@ async function doubleRow(): Promise<Corruption> {
   const values = names.map((name) => {
     if (name === 'line' || name === 'attempt') return `${name} + 7`
     if (name === 'n') return 'n + 1000000'
+    if (name === 'first_nonce' && table === 'wallet_gaps') return 'first_nonce + 1'
     if (name === 'id' && table === 'rail_changes') return 'id + 1000000'
     if (name === 'sequence' && table === 'events') return 'sequence + 1'
     return name === last || (table === 'balances' && name === 'customer_id') ? `${name} || 'x'` : name

@@ -499,11 +499,14 @@ test('a rail is paused and limited by one operator, and resumed by two', async (
   for (const language of ['en', 'pt-BR'] as const)
     await browse(
       here({ as: admin, theme: 'dark', width: 390, language }),
-      async ({ visit, settled, axe, screenshot }) => {
+      async ({ page, visit, settled, axe, screenshot }) => {
         await visit(RAILS)
         await settled()
         await axe()
         await screenshot(`rails-paused-${language}`)
+        await page.getByRole('button', { name: language === 'en' ? 'Resume…' : 'Retomar…' }).click()
+        await page.getByRole('dialog').waitFor()
+        await screenshot(`rails-resume-${language}`)
       },
     )
   await browse(here({ as: resolver, theme: 'dark' }), async ({ page, visit, screenshot }) => {
@@ -521,10 +524,14 @@ test('a rail is paused and limited by one operator, and resumed by two', async (
   })
   await browse(here({ as: admin, theme: 'light' }), async ({ page, visit }) => {
     await visit('/operator/production/proposals')
-    await page
-      .getByText(/Polygon is resumed/)
-      .first()
-      .waitFor()
-    await page.getByRole('button', { name: 'Approve…' }).first().waitFor()
+    await page.getByRole('link', { name: 'Resume a rail' }).first().click()
+    await page.getByText('it was ordered after all').first().waitFor()
+    await page.getByRole('button', { name: 'Approve…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Approve this, in production?' })
+    await dialog.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByRole('status').getByText('Approved: Polygon is resumed').waitFor()
+    await visit(RAILS)
+    const row = page.getByRole('table', { name: 'Pause and limits' }).getByRole('row', { name: /Polygon/ })
+    await row.getByRole('button', { name: 'Pause…' }).waitFor()
   })
 })

@@ -15,7 +15,12 @@ export async function railsCheck({ config, io }: Input): Promise<Output> {
     }
   io.progress('Asking the nodes …')
   const log = pino({ level: 'silent' })
-  const rails = openProductionRails({ config, clock: systemClock(), log, logKey: noLogKey })
+  const rails = openProductionRails({
+    ...{ config, clock: systemClock(), log },
+    // A check signs nothing.
+    logKey: nothingIsSigned,
+    signedBefore: nothingIsSigned,
+  })
   try {
     const checked = await Promise.all(networks.map((network) => checkOne(rails.chains[network])))
     io.progress('')
@@ -47,6 +52,6 @@ async function checkOne(chain: ChainRail<'production'>) {
   return { network: chain.network, wallet, endpoints: `${healthy} of ${facts.length}`, problem }
 }
 
-async function noLogKey(): Promise<never> {
+async function nothingIsSigned(): Promise<never> {
   throw new Error('A check of the rails signs nothing.')
 }

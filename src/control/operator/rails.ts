@@ -1,5 +1,6 @@
 import { Refusal } from '../../core/errors.ts'
 import type { Asset } from '../../core/money.ts'
+import { type Network, type NetworkRow, networks } from '../../core/networks.ts'
 import { countOpen, oldestOpen, sumOpen } from '../../db/due.ts'
 import type { Db } from '../../db/pool.ts'
 import { assetOfRail } from '../../money/custody/controls.ts'
@@ -10,7 +11,14 @@ import {
   railNames,
   selectControls,
 } from '../../money/custody/controls-store.ts'
+import {
+  holdingsOfRail,
+  newestReconciliations,
+  type Reconciliation,
+  type StoredHoldings,
+} from '../../money/custody/store.ts'
 import { RAIL } from '../../money/pix/settle.ts'
+import type { EndpointFacts } from '../../rails/chain/rpc-health.ts'
 import type { World } from '../../world.ts'
 
 /** A rail as operators see it: whether it accepts orders, what operators allow on it, and what is open. */
@@ -29,6 +37,17 @@ export type RailReport = {
   readonly oldest_seconds: number
   readonly oldest_id: string | null
   readonly last_failure: LastFailure | null
+  /** Null for a rail without a wallet on a real chain. */
+  readonly custody: RailCustody | null
+}
+
+export type RailCustody = {
+  readonly gas_coin: string
+  /** Null until a worker has asked the chain. */
+  readonly held: StoredHoldings | null
+  readonly reconciled: Pick<Reconciliation, 'difference' | 'block_height' | 'at'> | null
+  /** As this node sees them. */
+  readonly endpoints: readonly EndpointFacts[]
 }
 
 type LastFailure = { readonly id: string; readonly failed_at: Date; readonly code: string }
@@ -57,7 +76,7 @@ export async function describeRails(world: World): Promise<RailReport[]> {
         rail,
         asset: assetOfRail(rail),
         simulated: world.environment === 'sandbox',
-        configured: message === null,
+        configured: rail === RAIL ? message === null : world.chains[rail].is_configured,
         message,
         control: controls.find((one) => one.rail === rail) ?? freeRail(rail),
         pending: countOf('pending'),
@@ -66,9 +85,26 @@ export async function describeRails(world: World): Promise<RailReport[]> {
         oldest_seconds: Math.max(0, ...own.map(({ oldest_seconds }) => oldest_seconds)),
         oldest_id: oldest.flat().find((one) => one.rail === rail)?.id ?? null,
         last_failure: failures.get(rail) ?? null,
+        custody: rail === RAIL ? null : await custodyOf(world, rail),
       }
     }),
   )
+}
+
+async function custodyOf({ chains, reads }: World, network: Network): Promise<RailCustody | null> {
+  const { has_wallet, endpoints } = chains[network]
+  if (!has_wallet) return null
+  const [held, [reconciled]] = await Promise.all([
+    holdingsOfRail(reads, network),
+    newestReconciliations(reads, network, 1),
+  ])
+  const facts: NetworkRow = networks[network]
+  return {
+    gas_coin: facts.kind === 'evm' ? facts.gas_coin : '',
+    held: held ?? null,
+    reconciled: reconciled ?? null,
+    endpoints: endpoints(),
+  }
 }
 
 async function refusalOf(ask: () => Promise<unknown>): Promise<string | null> {

@@ -14,6 +14,7 @@ import type { World } from '../../world.ts'
 import { transferSteps } from '../onchain/steps.ts'
 import { transferById } from '../onchain/store.ts'
 import { openTransferWorker } from '../onchain/worker.ts'
+import { isPaused } from './controls.ts'
 import type { PauseRail } from './guard.ts'
 import { acceptForeignNonces } from './wallets.ts'
 
@@ -156,6 +157,24 @@ test('a wallet that has sent transactions and that the database does not know pa
   expect(await bench.findings()).toEqual([])
 })
 
+test('the service pauses the rail, and two operators who resume it accept the foreign nonces', async () => {
+  custody = await openCustodyStage()
+  const { bench, world, scene, stage } = custody
+  const foreign = scene.order()
+  await scene.chain.broadcast(foreign, await scene.sign(foreign))
+  await stage.node.mine()
+  const { carry } = transferSteps(world, silent)
+  const { id } = await custody.transfer(await bench.customer({ USDT: BALANCE }))
+  await carry(await bench.transferNow(id))
+  await until(() => isPaused(world, 'polygon'), 20_000)
+  await perform(world, { name: 'resume_rail', details: { rail: 'polygon', reason: 'all looked up' } })
+  await until(async () => !(await isPaused(world, 'polygon')), 20_000)
+  const closed = await exceptionsAbout(world.db, walletId())
+  expect(closed).toMatchObject([{ kind: 'foreign_transactions', closed_by: 'service' }])
+  await carry(await bench.transferNow(id))
+  expect(await bench.transferNow(id)).toMatchObject({ status: 'processing', nonce: 1n })
+})
+
 test('the bound on open nonces counts those that are not mined, also while they are in a mempool', async () => {
   custody = await openCustodyStage({ reserved_most: 2 })
   const { bench, world, stage } = custody
@@ -168,17 +187,6 @@ test('the bound on open nonces counts those that are not mined, also while they 
   await stage.node.mine()
   await carry(ids[2]!)
   expect(await now(ids[2]!)).toMatchObject({ status: 'processing', nonce: 2n })
-})
-
-test('a nonce that a foreign transaction spent pauses the rail', async () => {
-  custody = await openCustodyStage({ chain: { look: async () => ({ kind: 'taken' }) } })
-  const { carry, paused } = workOn(custody.world)
-  const { id } = await custody.transfer(await custody.bench.customer({ USDT: BALANCE }))
-  await carry(id)
-  await carry(id)
-  expect(paused).toEqual([
-    expect.stringMatching(/^polygon by service: Nonce 0 of wallet 0x\w+, reserved for/),
-  ])
 })
 
 /** Orders a transfer through another node than that of the bench. */

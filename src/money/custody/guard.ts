@@ -65,14 +65,6 @@ export function openGuard(world: World, log: Logger, pauseRail: PauseRail): Guar
         async broadcast(...asked) {
           return (await isAdmitted()) ? rail.broadcast(...asked) : { kind: 'unknown' }
         },
-        async look(order, reservation, made, signal) {
-          const seen = await rail.look(order, reservation, made, signal)
-          if (seen.kind === 'taken') {
-            const reason = `Nonce ${reservation.nonce} of wallet ${reservation.wallet}, reserved for transfer ${order.id}, was spent by a transaction that the service did not sign. Another program may use the wallet's key.`
-            await pauseRail(world, { rail: network, by: 'service', reason })
-          }
-          return seen
-        },
       }
     },
   }

@@ -10,6 +10,7 @@ import { transaction } from '../../db/pool.ts'
 import type { Attempt, ChainRail, Purpose, Seen, Signed } from '../../rails/chain/rail.ts'
 import { exceptionsAbout } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
+import { selectControls } from '../custody/controls-store.ts'
 import { addWallet } from '../custody/wallets.ts'
 import { stepTransfer, type TransferStep } from './settle.ts'
 import { transferSteps } from './steps.ts'
@@ -138,6 +139,8 @@ test('a nonce that was taken before the broadcast was accepted is an exception',
   await stage.carry()
   expect(await stage.exceptions()).toEqual(['contradiction'])
   expect(await stage.now()).toMatchObject({ status: 'pending' })
+  // Another program has the wallet's key: nothing more is paid from the wallet.
+  expect(await selectControls(bench.world.db)).toMatchObject([{ rail: 'tron', paused_by: 'service' }])
 })
 
 test.each<[string, (made: readonly Attempt[]) => Seen]>([

@@ -383,13 +383,18 @@ const problems = {
   taken: 'its nonce was spent by a transaction that the service did not sign',
 } as const
 
-/** Only a person can judge what happened to the money; the transfer stays open. */
-const recordUnclear = (
+/**
+ * Only a person can judge what happened to the money; the transfer stays open. Whoever took a nonce has the wallet's key, or the
+ * database is older than the chain: nothing more is paid from the wallet until two operators resume the rail.
+ */
+async function recordUnclear(
   world: World,
   { id, partner_id, network, status }: Transfer,
   seen: Extract<Seen, { kind: 'mined' | 'taken' }>,
-) =>
-  recordExceptionDaily(world.db, world.clock, {
+): Promise<void> {
+  if (seen.kind === 'taken')
+    await pauseRail(world, { rail: network, by: 'service', reason: `${id}: ${problems.taken}` })
+  await recordExceptionDaily(world.db, world.clock, {
     kind: 'contradiction',
     rail: network,
     object_id: id,
@@ -400,6 +405,7 @@ const recordUnclear = (
       problem: problems[seen.kind],
     },
   })
+}
 
 /** Nothing was signed, and nothing will be until a person has found out who changed the row. */
 const recordRefusal = (world: World, { id, partner_id, network, status }: Transfer, problem: string) =>

@@ -129,9 +129,10 @@ function Pause({ rail: { paused, configured } }: { readonly rail: Rail }) {
   )
 }
 
-function Limit({ rail: { asset, limits }, name }: { readonly rail: Rail; readonly name: LimitName }) {
+function Limit({ rail: { rail, asset, limits }, name }: { readonly rail: Rail; readonly name: LimitName }) {
   const { operator } = useText()
   const units = limits[name]
+  if (name === 'gas_floor' && !hasGas(rail)) return null
   if (units === null) return <span className="quiet">{operator.rails.no_limit}</span>
   if (name === 'gas_floor') return <span className="mono">{units} wei</span>
   return <Amount units={units} asset={asset} />
@@ -181,7 +182,7 @@ function ResumeRail({ rail, onActed, onClose }: DialogProps) {
   const resume = useAct('console.operator.rails.resume', { stale })
   const [reason, setReason] = useState('')
   const name = railName(rail.rail)
-  const values = { amount: '', who: name, to: '', paid: false, role: '', end_to_end_id: '' }
+  const values = { amount: '', who: name, to: '', paid: false, inward: false, role: '', end_to_end_id: '' }
   const sentence = proposals.sentence.resume_rail?.(values) ?? ''
   return (
     <ActDialog

@@ -17,6 +17,7 @@ import { priceText } from '../conversions/price.ts'
 import { ActedNote, useResult } from './acted.tsx'
 import { OperatorId } from './object.tsx'
 import { RailControls } from './rail-controls.tsx'
+import { RailCustody, withCustody } from './rail-custody.tsx'
 import { railName } from './rail-names.ts'
 import './operator.css'
 
@@ -45,6 +46,11 @@ export function RailsPage() {
       <Section title={operator.overview.rails}>
         <RailTable rails={seen.data?.rails} query={seen} whole />
       </Section>
+      {seen.data !== undefined && withCustody(seen.data.rails).length > 0 && (
+        <Section title={rails.custody} about={rails.custody_about}>
+          <RailCustody rails={withCustody(seen.data.rails)} />
+        </Section>
+      )}
       {seen.data !== undefined && (
         <Section title={rails.controls} about={rails.controls_about}>
           <RailControls rails={seen.data.rails} onActed={show} />
@@ -193,6 +199,12 @@ function State({ rail: { configured, simulated, message, paused } }: { readonly 
     return (
       <span title={message ?? ''}>
         <Status state="off">{rails.not_configured}</Status>
+      </span>
+    )
+  if (message !== null)
+    return (
+      <span title={message}>
+        <Status state="attention">{rails.unavailable}</Status>
       </span>
     )
   return <Status state="done">{simulated ? rails.simulated : rails.ready}</Status>

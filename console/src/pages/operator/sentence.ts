@@ -38,5 +38,6 @@ export function sentenceOf(
     paid: details.outcome !== 'failed',
     role: operator.people.roles[details.role ?? ''] ?? '',
     end_to_end_id: details.end_to_end_id ?? '',
+    inward: details.direction === 'to_rail',
   })
 }

@@ -13,6 +13,8 @@ type ProposalValues = {
   readonly role: string
   /** The id in the Pix network that a resolution names; empty without one. */
   readonly end_to_end_id: string
+  /** A custody move goes to the rail. */
+  readonly inward: boolean
 }
 
 /** The values in the sentence that says how a payment on the desk ended. */
@@ -451,6 +453,7 @@ export const operator = {
       resolve_transfer: 'Resolve a transfer',
       cancel_transfer: 'Cancel a transfer',
       pay_fees: 'Pay fees',
+      move_custody: 'Move custody',
       resume_rail: 'Resume a rail',
       create_user: 'Create an operator',
       reset_password: 'Reset an operator’s password',
@@ -478,6 +481,10 @@ export const operator = {
         to
           ? `${who} gets ${amount} of its earned fees, credited to ${to}.`
           : `${who} gets ${amount} of its earned fees, paid outside the service.`,
+      move_custody: ({ amount, who, inward }) =>
+        inward
+          ? `${amount} is booked from your own account to ${who}.`
+          : `${amount} is booked from ${who} to your own account.`,
       resume_rail: ({ who }) => `${who} is resumed: what waits on it is sent, and new orders are accepted.`,
       create_user: ({ who, role }) =>
         `${who} becomes an operator, ${role}. The password is shown to the operator who approves.`,
@@ -622,6 +629,19 @@ export const operator = {
     ready: 'Ready',
     simulated: 'Simulated',
     not_configured: 'Not configured',
+    unavailable: 'Unavailable',
+    custody: 'Wallets',
+    custody_about:
+      'What each wallet holds on its chain. Every five minutes the books are compared with it, to the smallest unit.',
+    wallet: 'Wallet',
+    held: 'Holds',
+    gas: 'For network fees',
+    difference: 'Difference to the books',
+    reconciled: 'Compared',
+    endpoints: 'Nodes',
+    not_asked: 'not asked yet',
+    not_reconciled: 'not compared yet',
+    healthy: (healthy: number, all: number) => `${healthy} of ${all} answer`,
     paused: 'Paused',
     open_amount: 'In transit',
     last_failure: 'Last failure',

@@ -420,6 +420,7 @@ export const operator: typeof En = {
       resolve_transfer: 'Resolver uma transferência',
       cancel_transfer: 'Cancelar uma transferência',
       pay_fees: 'Pagar tarifas',
+      move_custody: 'Movimentar custódia',
       resume_rail: 'Retomar um trilho',
       create_user: 'Criar um operador',
       reset_password: 'Redefinir a senha de um operador',
@@ -447,6 +448,10 @@ export const operator: typeof En = {
         to
           ? `${who} recebe ${amount} das tarifas que ganhou, creditados a ${to}.`
           : `${who} recebe ${amount} das tarifas que ganhou, pagos fora do serviço.`,
+      move_custody: ({ amount, who, inward }) =>
+        inward
+          ? `${amount} são lançados da sua própria conta para ${who}.`
+          : `${amount} são lançados de ${who} para a sua própria conta.`,
       resume_rail: ({ who }) => `${who} é retomado: o que espera nele é enviado, e novas ordens são aceitas.`,
       create_user: ({ who, role }) => `${who} vira operador, ${role}. A senha é mostrada a quem aprovar.`,
       reset_password: ({ who }) => `${who} recebe uma nova senha, mostrada a quem aprovar.`,
@@ -591,6 +596,19 @@ export const operator: typeof En = {
     ready: 'Pronto',
     simulated: 'Simulado',
     not_configured: 'Não configurado',
+    unavailable: 'Indisponível',
+    custody: 'Carteiras',
+    custody_about:
+      'O que cada carteira tem na sua blockchain. A cada cinco minutos os livros são comparados com ela, até a menor unidade.',
+    wallet: 'Carteira',
+    held: 'Saldo',
+    gas: 'Para taxas de rede',
+    difference: 'Diferença para os livros',
+    reconciled: 'Comparada',
+    endpoints: 'Nós',
+    not_asked: 'ainda não consultada',
+    not_reconciled: 'ainda não comparada',
+    healthy: (healthy, all) => `${healthy} de ${all} respondem`,
     paused: 'Pausado',
     open_amount: 'Em trânsito',
     last_failure: 'Última falha',

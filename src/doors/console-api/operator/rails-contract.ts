@@ -33,6 +33,42 @@ export const RailState = T.Object({
   oldest_id: Maybe(T.String({ description: 'The payout or transfer that is open for the longest time' })),
   last_failure: Maybe(T.Object({ id: T.String(), at: Timestamp, code: T.String() })),
   exceptions: T.Integer(),
+  custody: Maybe(
+    T.Object(
+      {
+        gas_coin: T.String({ description: 'The coin that pays for gas; 18 decimals' }),
+        held: Maybe(
+          T.Object(
+            {
+              wallet: T.String(),
+              amount: Sum,
+              gas_amount: T.String({ ...Sum, description: 'In smallest units of the coin: wei' }),
+              block_height: T.String(),
+              age_seconds: T.Number(),
+            },
+            { description: 'What the wallet holds; null until a worker has asked the chain' },
+          ),
+        ),
+        reconciled: Maybe(
+          T.Object(
+            { difference: Sum, block_height: T.String(), at: Timestamp },
+            { description: 'The newest comparison of the books with the chain' },
+          ),
+        ),
+        endpoints: T.Array(
+          T.Object({
+            endpoint: T.Integer({ description: 'Its number in the setting; the URL is a secret' }),
+            healthy: T.Boolean(),
+            head: Maybe(T.String({ description: 'Height of its newest block' })),
+            latency_ms: Maybe(T.Number()),
+            last_failure: Maybe(T.String()),
+          }),
+          { description: 'As this node sees them' },
+        ),
+      },
+      { description: 'Null for a rail without a wallet on a real chain' },
+    ),
+  ),
 })
 
 const params = T.Object({ ...inWorld, rail: T.Enum([...railNames]) })

@@ -1,5 +1,5 @@
 import { act } from '../../../control/operator/act.ts'
-import { describeRails } from '../../../control/operator/rails.ts'
+import { describeRails, type RailCustody } from '../../../control/operator/rails.ts'
 import { type RailLimits, railLimitNames } from '../../../money/custody/controls-store.ts'
 import type { OpenExceptions } from '../../../records/exceptions/store.ts'
 import type { World } from '../../../world.ts'
@@ -36,7 +36,7 @@ export const railsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
 /** Each rail as the pages show it. Further facts about a rail are added to `RailState` and here. */
 export async function renderRails(world: World, exceptions: readonly OpenExceptions[]) {
   const reports = await describeRails(world)
-  return reports.map(({ control, open_amount, last_failure, ...report }) => {
+  return reports.map(({ control, open_amount, last_failure, custody, ...report }) => {
     const { paused_at, paused_by, paused_reason } = control
     return {
       ...report,
@@ -48,6 +48,7 @@ export async function renderRails(world: World, exceptions: readonly OpenExcepti
         gas_floor: control.gas_floor?.toString() ?? null,
       },
       open_amount: open_amount.toString(),
+      custody: custody && renderCustody(custody),
       last_failure: last_failure && {
         id: last_failure.id,
         at: last_failure.failed_at.toISOString(),
@@ -59,3 +60,26 @@ export async function renderRails(world: World, exceptions: readonly OpenExcepti
     }
   })
 }
+
+const renderCustody = ({ gas_coin, held, reconciled, endpoints }: RailCustody) => ({
+  gas_coin,
+  held: held && {
+    wallet: held.wallet,
+    amount: held.asset_amount.toString(),
+    gas_amount: held.native_amount.toString(),
+    block_height: held.block_height.toString(),
+    age_seconds: Math.round(held.age_ms / 1000),
+  },
+  reconciled: reconciled && {
+    difference: reconciled.difference.toString(),
+    block_height: reconciled.block_height.toString(),
+    at: reconciled.at.toISOString(),
+  },
+  endpoints: endpoints.map(({ endpoint, state, head, latency_ms, last_failure }) => ({
+    endpoint,
+    healthy: state === 'healthy',
+    head: head?.toString() ?? null,
+    latency_ms: latency_ms === undefined ? null : Math.round(latency_ms),
+    last_failure: last_failure ?? null,
+  })),
+})
