@@ -12,7 +12,7 @@ export async function openCustodyStage(options: SceneOptions & { chain?: Partial
   const scene = await stage.open({ replace_after_ms: 3_600_000, ...scene_options })
   const parts = {
     chain: { ...scene.chain, ...changes } as Partial<ChainRail> as Partial<ChainRail<'sandbox'>>,
-    sealTransfer: scene.seal,
+    transferSeals: async () => scene.seal,
   }
   const bench: Bench = await openBench(parts)
   return {
