@@ -158,11 +158,12 @@ test('a transfer is canceled from its page, which shows operators every transact
   })
   await browse(
     here({ as: resolver, width: 390, theme: 'dark', language: 'pt-BR' }),
-    async ({ page, visit, axe, screenshot }) => {
+    async ({ page, visit, axe, fits, screenshot }) => {
       await visit(`/operator/sandbox/objects/${json.id}`)
       await page.getByRole('heading', { name: 'Transações' }).waitFor()
       await page.getByText('Cancelamento', { exact: true }).waitFor()
       await axe()
+      await fits()
       await screenshot('transfer-of-operator-phone')
     },
   )

@@ -72,6 +72,8 @@ type ActDialogProps = {
   readonly title: string
   readonly verb: string
   readonly busy: string
+  /** The button that closes the dialog, where «Cancel» would be taken for the act. */
+  readonly dismiss?: string
   /** Whether the button is disabled, and why. */
   readonly blocked?: boolean
   readonly why?: ReactNode
@@ -89,6 +91,7 @@ type ActDialogProps = {
 export function ActDialog(props: ActDialogProps) {
   const { title, verb, busy, blocked = false, why, onAct, onActed, onClose, words, children } = props
   const { ui, operator } = useText()
+  const { dismiss = ui.cancel } = props
   const [checking, setChecking] = useState(false)
   const [working, setWorking] = useState(false)
   const [error, setError] = useState<unknown>()
@@ -120,7 +123,7 @@ export function ActDialog(props: ActDialogProps) {
           {checking ? (
             <Button onClick={() => setChecking(false)}>{operator.acted.back}</Button>
           ) : (
-            <Button onClick={onClose}>{ui.cancel}</Button>
+            <Button onClick={onClose}>{dismiss}</Button>
           )}
           <Button kind="primary" type="submit" busy={working && busy} disabled={blocked}>
             {words !== undefined && !checking ? operator.acted.next : verb}

@@ -22,6 +22,11 @@ import { feeText } from './fee-text.ts'
 type Item = Reply<'console.operator.desk.get'>
 type Transaction = Item['transactions'][number]
 
+const POLL_MS = 3000
+/** What workers sign and what the chain mines creates no event. */
+const isOpen = (seen: Item | undefined): boolean =>
+  seen === undefined || seen.item.status === 'pending' || seen.item.status === 'processing'
+
 /** What operators see on the page of a transfer: everything that was signed for it, and the button that cancels it. */
 export function TransferTransactions({ id }: { readonly id: string }) {
   const environment = useEnvironment()
@@ -30,7 +35,7 @@ export function TransferTransactions({ id }: { readonly id: string }) {
   const one = useCall(
     'console.operator.desk.get',
     { params: { environment, id } },
-    { live: ['exceptions', 'proposals', 'transfer'], keep: true },
+    { live: ['exceptions', 'proposals', 'transfer'], keep: true, every: (seen) => isOpen(seen) && POLL_MS },
   )
   const [done, setDone] = useState<{ acted: Acted; words: string }>()
   if (one.isError) return <Failure error={one.error} onAgain={() => void one.refetch()} reading />
@@ -146,6 +151,7 @@ export function Cancel({ item, onActed }: CancelProps): ReactNode {
           title={desk.cancel.title[environment]}
           verb={by_two ? desk.cancel.propose : desk.cancel.now}
           busy={desk.proposing}
+          dismiss={desk.cancel.keep}
           onAct={act}
           onActed={(acted) => onActed(acted, words)}
           onClose={() => setAsking(false)}

@@ -356,6 +356,7 @@ export const operator = {
       reason_hint: 'Stored permanently, with your name.',
       reason_missing: 'Write why the transfer is canceled.',
       propose: 'Propose to cancel',
+      keep: 'Do not cancel',
       now: 'Cancel transfer',
       requested: (when: string) =>
         `Canceled by the operators at ${when}. The chain decides whether the cancel or the payment is mined.`,

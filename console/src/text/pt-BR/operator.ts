@@ -325,6 +325,7 @@ export const operator: typeof En = {
       reason_hint: 'Fica guardado para sempre, com seu nome.',
       reason_missing: 'Escreva por que a transferência é cancelada.',
       propose: 'Propor o cancelamento',
+      keep: 'Não cancelar',
       now: 'Cancelar transferência',
       requested: (when) =>
         `Cancelada pelos operadores em ${when}. A rede decide se minera o cancelamento ou o pagamento.`,
