@@ -26,6 +26,7 @@ const operate = [
   'security',
   'monitoring',
   'mail',
+  'custody',
   'retention',
   'backup',
   'upgrade',

@@ -13,7 +13,7 @@ const ranks: readonly (readonly string[])[] = [
   ['world.ts', 'ledger', 'http'],
   ['limits', ...on('records', ['acts', 'desk', 'events', 'exceptions', 'requests', 'steps'])],
   on('parties', ['customers', 'keys', 'partners', 'team']),
-  on('money', ['money-limits', 'treasury']),
+  on('money', ['custody', 'money-limits', 'treasury']),
   ['webhooks', ...on('money', ['adjustments', 'deposits', 'onchain', 'pix', 'quotes'])],
   on('money', ['account', 'daily', 'receipts']),
   on('control', ['audit', 'operator', 'secrets']),

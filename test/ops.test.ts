@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { pauseRail, resumeRail } from '../src/money/custody/controls.ts'
 import { version } from '../src/node/version.ts'
 import type { Api } from './support/api.ts'
 import { asAdmin, createDatabase } from './support/database.ts'
@@ -173,6 +174,17 @@ describe('money that hangs', () => {
     await hang(
       `status = 'completed', end_to_end_id = '${json.end_to_end_id}', completed_at = '${json.completed_at}', created_at = '${json.created_at}'`,
     )
+  })
+
+  test('every rail says for how long it has been paused', async () => {
+    const tron = { ...sandbox, rail: 'tron' }
+    expect(figure(await scrape(), 'trilho_rail_paused_seconds', tron)).toBe(0)
+    await pauseRail(service.worlds.sandbox, { rail: 'tron', by: 'service', reason: 'odd' })
+    expect(figure(await scrape(), 'trilho_rail_paused_seconds', tron)).toBeGreaterThan(0)
+    await service.worlds.sandbox.commit(
+      resumeRail({ rail: 'tron', by: 'shell', reason: 'seen', proposal_id: null }),
+    )
+    expect(figure(await scrape(), 'trilho_rail_paused_seconds', tron)).toBe(0)
   })
 
   test('exceptions are counted by rail and kind, with their age', async () => {

@@ -299,6 +299,7 @@ describe('a chore', () => {
       notifications: { every_ms: never, work: async () => {} },
       log,
       retention: { every_ms: never, event_days: 365, delivery_days: 30, quote_days: 30, request_days: 30 },
+      reconcile_every_ms: never,
       setClock: async () => {},
     })
     const own = chores.filter(({ environment }) => environment === 'sandbox')

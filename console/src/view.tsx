@@ -13,6 +13,8 @@ type View = {
   readonly trail: readonly ReactNode[]
   /** What operators can do with a customer, elsewhere. */
   readonly customerActions?: (customer_id: string) => ReactNode
+  /** What only operators see of a transfer. */
+  readonly transferParts?: (transfer_id: string) => ReactNode
 }
 
 const ViewContext = createContext<View | undefined>(undefined)

@@ -244,7 +244,7 @@ export const texts: ErrorTexts = {
     retry: 'No, not with this amount.',
   },
   amount_too_large: {
-    what: 'A balance plus its money in transit, or an amount plus its fee, would exceed the maximum of 999999999999999999 smallest units.',
+    what: 'A balance plus its money in transit, or an amount plus its fee, would exceed the maximum of 999999999999999999 smallest units. Or the operator has limited how much one payout or transfer may be on this network; the message then names the limit.',
     money: `${NO} A quote that could not be executed stays as it is until it expires.`,
     todo: 'Send a smaller amount. In the sandbox, create another customer.',
     retry:
@@ -277,7 +277,7 @@ export const texts: ErrorTexts = {
       'Yes, with growing pauses. Payouts and transfers: the same body with the same idempotency key, so that the money moves once at most. Executing a quote: again, it trades once at most. Sandbox deposits credit each time: read the statement first.',
   },
   rail_unavailable: {
-    what: 'The payment network that this call needs does not respond, or is not configured in this environment. The service checks this before it accepts an order. Today production has no payment networks: every payout and transfer with a live key gets this.',
+    what: 'The payment network that this call needs does not respond, is not configured in this environment, was paused by the operator, or has reached the operator’s limit for a day. The service checks this before it accepts an order. Today production has no payment networks: every payout and transfer with a live key gets this.',
     money: NO,
     todo: 'Wait and try again. If the error persists, ask the operator whether the network is configured.',
     retry: 'Yes, after `Retry-After` seconds, with the same idempotency key: it was not used up.',

@@ -276,7 +276,7 @@ export const texts: ErrorTexts = {
     retry: 'Não, não com este valor.',
   },
   amount_too_large: {
-    what: 'Um saldo somado ao dinheiro em trânsito, ou um valor com a sua tarifa, passaria do máximo de 999999999999999999 unidades mínimas.',
+    what: 'Um saldo somado ao dinheiro em trânsito, ou um valor com a sua tarifa, passaria do máximo de 999999999999999999 unidades mínimas. Ou o operador limitou o valor de um pagamento ou transferência nesta rede; a mensagem então diz o limite.',
     money: `${NAO} Uma cotação que não pôde ser executada fica como está até expirar.`,
     todo: 'Envie um valor menor. No sandbox, crie outro cliente.',
     retry:
@@ -309,7 +309,7 @@ export const texts: ErrorTexts = {
       'Sim, com pausas crescentes. Pagamentos e transferências: o mesmo corpo com a mesma chave de idempotência, para que o dinheiro se mova no máximo uma vez. Execução de cotação: de novo, ela converte no máximo uma vez. Depósitos do sandbox creditam a cada chamada: leia antes o extrato.',
   },
   rail_unavailable: {
-    what: 'A rede de pagamento de que esta chamada precisa não responde, ou não está configurada neste ambiente. O serviço verifica isso antes de aceitar uma ordem. Hoje a produção não tem redes de pagamento: todo pagamento e toda transferência com chave de produção recebe este erro.',
+    what: 'A rede de pagamento de que esta chamada precisa não responde, não está configurada neste ambiente, foi pausada pelo operador ou atingiu o limite de um dia definido pelo operador. O serviço verifica isso antes de aceitar uma ordem. Hoje a produção não tem redes de pagamento: todo pagamento e toda transferência com chave de produção recebe este erro.',
     money: NAO,
     todo: 'Espere e tente de novo. Se o erro persistir, pergunte ao operador se a rede está configurada.',
     retry: 'Sim, depois de `Retry-After` segundos, com a mesma chave de idempotência: ela não foi consumida.',

@@ -9,15 +9,19 @@ import type { Config } from '../node/config.ts'
 import { openWorlds } from '../node/worlds.ts'
 import { openShared } from '../parties/partners/partners.ts'
 import { openLogKey } from '../records/acts/log.ts'
-import type { CliCommand, Input, Output } from './command.ts'
+import type { CliCommand, Input, Output, Reach } from './command.ts'
 import { isLoginRefused } from './service-error-output.ts'
 
 /** Runs a command on the database of the running server, or on the embedded database, started for this command. */
-export async function runWithDatabase(
+export const runWithDatabase = (
   command: Extract<CliCommand, { runWith: unknown }>,
   input: Input,
-): Promise<Output> {
-  const { config } = input
+): Promise<Output> => withDatabase(input.config, (reach) => command.runWith(input, reach))
+
+export async function withDatabase<Result>(
+  config: Config,
+  work: (reach: Reach) => Promise<Result>,
+): Promise<Result> {
   const database = await reachDatabase(config)
   try {
     const seats = await seatsOf(database.url, config)
@@ -36,7 +40,7 @@ export async function runWithDatabase(
       const { worlds } = opened
       const shared = openShared(db)
       const office = openOffice({ shared, worlds, sealer })
-      return await command.runWith(input, { url: database.url, shared, worlds, office })
+      return await work({ url: database.url, shared, worlds, office })
     } catch (error) {
       throw await reasonOfRefusal(error, database.url, config)
     } finally {

@@ -13,6 +13,7 @@ const crashPoints = [
   'after_reserve',
   'after_sign',
   'before_replace',
+  'before_cancel',
   'before_broadcast',
   'after_broadcast',
   'after_delivery',

@@ -309,7 +309,7 @@ const apiErrors = {
     ...business,
     message:
       'The amount is too large: no amount with its fee, and no balance, may exceed 999999999999999999 smallest units. Send less.',
-    page: 'A customer’s available balance plus the money in transit may not exceed 10^18 − 1 smallest units.',
+    page: 'A customer’s available balance plus the money in transit may not exceed 10^18 − 1 smallest units. The operator may have set a lower limit for one order on a rail; the message names it.',
   },
   limit_exceeded: {
     ...business,
@@ -339,7 +339,7 @@ const apiErrors = {
   rail_unavailable: {
     ...unavailable,
     message: 'The payment network is not available right now. Retry after the seconds in Retry-After.',
-    page: 'The rail is down or not configured in this environment. Nothing moved.',
+    page: 'The rail is down, not configured in this environment, paused by the operator, or the operator’s limit for the orders of a day is reached; the message says which. Nothing moved, and the idempotency key stays free.',
   },
   price_unavailable: {
     ...unavailable,
@@ -362,6 +362,7 @@ export const consoleErrorCodes = Object.keys(consoleErrors) as (keyof typeof con
 /** Why an operator's act is refused, where the code alone does not say it: `details.reason`. The console has a text for each. */
 export const reasons = [
   'id_of_another_payout',
+  'foreign_transactions_wait',
   'never_accepted',
   'was_accepted',
   'may_be_sent_now',
@@ -372,7 +373,10 @@ export const reasons = [
   'never_signed',
   'not_confirmed',
   'may_still_be_mined',
+  'canceled_before',
   'reversed_before',
+  'not_paused',
+  'paused_since',
   'not_in_the_log',
   'withdraw_instead',
   'proposal_of_another',

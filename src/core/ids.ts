@@ -20,6 +20,8 @@ export const idPrefixes = {
   proposal: 'prp',
   exception: 'exc',
   adjustment: 'adj',
+  custody_move: 'cm',
+  reconciliation: 'rec',
   link: 'lnk',
   view: 'vw',
   notification: 'ntf',

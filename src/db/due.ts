@@ -148,6 +148,14 @@ export async function retryAfter(
   await retriers[table](db, { id: taken.id, attempts: taken.attempts, delay_ms: Math.max(0, delay_ms) })
 }
 
+/** Lets a worker take the row at once. One that has it already may work on it too: what both do is safe to do twice. */
+export async function makeDue(db: Db, table: DueTable, id: string): Promise<void> {
+  await db.query(
+    `UPDATE ${table} SET next_attempt_at = clock_timestamp() WHERE id = $1 AND ${OPEN} AND next_attempt_at > clock_timestamp()`,
+    [id],
+  )
+}
+
 type OpenCount = {
   readonly rail: string
   readonly status: string

@@ -39,6 +39,7 @@ export type MovementName =
   | 'charged'
   | 'traded'
   | 'paid'
+  | 'moved'
 
 export const customerAccount = (customer_id: string): Account => ({ kind: 'customer', customer_id })
 export const inTransitAccount = (rail: string, customer_id: string): Account => ({

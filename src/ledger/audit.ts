@@ -82,6 +82,7 @@ export const walks = {
         trades: 'td',
         fee_payouts: 'fp',
         adjustments: 'adj',
+        custody_moves: 'cm',
       }),
       { table: 'transactions', columns: ['transfer_id'], prefix: 'tr' },
     ],

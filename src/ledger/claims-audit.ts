@@ -122,10 +122,12 @@ export function referenceChecks(options: {
   readonly operation: string
   /** SQL: which rows `r` of the table have a claim; all when absent. */
   readonly only?: string
+  /** SQL: the partner of a row `r`, for the finding. */
+  readonly partner?: string
   /** The SQL expressions that the claim's fingerprint is made of. */
   readonly names: readonly string[]
 }): RangeCheck[] {
-  const { table, prefix, operation, only = 'true', names } = options
+  const { table, prefix, operation, only = 'true', partner = 'r.partner_id', names } = options
   const parts = names.map((name) => `coalesce(to_json(${name}::text)::text, 'null')`)
   const fingerprint = `'[' || ${parts.join(` || ',' || `)} || ']'`
   return [
@@ -133,7 +135,9 @@ export function referenceChecks(options: {
       name: `every ${operation} was made under its reference, and every reference stands for one`,
       walk: 'causes',
       prefix,
-      sql: (within) => `SELECT r.id AS object_id, r.partner_id, r.reference, c.resource_id FROM ${table} r
+      sql: (
+        within,
+      ) => `SELECT r.id AS object_id, ${partner} AS partner_id, r.reference, c.resource_id FROM ${table} r
         LEFT JOIN claims c ON c.scope = 'operator' AND c.operation = '${operation}' AND c.key = r.reference
         WHERE ${within('r.id')} AND ${only} AND (c.resource_id IS DISTINCT FROM r.id OR NOT c.final OR c.expires_at IS NOT NULL
           OR c.answer_status IS NOT NULL OR c.answer_body IS NOT NULL OR c.answer_sequence IS NOT NULL

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { describeConfig, readConfig, renderEnvExample } from './config.ts'
+import { describe, expect, test } from 'vitest'
+import { type ConfigError, describeConfig, readConfig, renderEnvExample } from './config.ts'
 import { settings, settingsIn } from './settings.ts'
 
 test('a rail’s timeout is at most a third of the lease, and its default is lowered to fit', () => {
@@ -48,4 +48,56 @@ test('a value that was set is in the configuration, with its source', () => {
   expect(readConfig({})).toMatchObject({ role: 'all', log_format: undefined, secret_keys_previous: [] })
   expect(describeConfig(env)).toContainEqual({ name: 'ROLE', value: 'worker', source: 'set' })
   expect(() => readConfig({ ROLE: 'both' })).toThrow(/ROLE must be one of all, api, worker, not "both"/)
+})
+
+describe('a rail', () => {
+  const POLYGON_RPC = 'https://node.example.com/key'
+  const EVM_WALLET_KEY = '11'.repeat(32)
+  const mistakesIn = (env: Record<string, string>): readonly string[] => {
+    try {
+      readConfig(env)
+      return []
+    } catch (error) {
+      return (error as ConfigError).mistakes
+    }
+  }
+
+  test('that is configured whole is accepted', () => {
+    expect(mistakesIn({ POLYGON_RPC, EVM_WALLET_KEY })).toEqual([])
+    expect(mistakesIn({ POLYGON_RPC, ROLE: 'api' })).toEqual([])
+    const { chains } = readConfig({ POLYGON_RPC, EVM_WALLET_KEY, POLYGON_COST_MAX: '0.5' })
+    expect(chains.polygon).toEqual({ rpc: [POLYGON_RPC], usdt: undefined, cost_most: 5n * 10n ** 17n })
+    expect(chains.signer).toEqual({ count: 600, amount: 250_000_000_000n, costs: 100 })
+  })
+
+  const usdt = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+  test.each([
+    [{ POLYGON_RPC }, /^EVM_WALLET_KEY is needed with POLYGON_RPC/],
+    [{ EVM_WALLET_KEY }, /^EVM_WALLET_KEY is set, and no network is: set ETHEREUM_RPC, POLYGON_RPC, /],
+    [{ EVM_WALLET_KEY, POLYGON_RPC, ARBITRUM_USDT: usdt }, /^ARBITRUM_RPC is needed with ARBITRUM_USDT/],
+    [{ EVM_WALLET: usdt }, /^EVM_WALLET is set without EVM_WALLET_KEY/],
+    [{ EVM_WALLET_KEY, ETHEREUM_RPC: POLYGON_RPC }, /^PRICES_FILE is needed with ETHEREUM_RPC/],
+    [{ EVM_WALLET_KEY: '12', POLYGON_RPC }, /^EVM_WALLET_KEY must be a private key of 64 hex digits$/],
+    [
+      { EVM_WALLET_KEY, POLYGON_RPC: 'ftp://secret' },
+      /^POLYGON_RPC must be URLs with https or http, .*number 1 is none$/,
+    ],
+    [{ EVM_WALLET_KEY, POLYGON_RPC: `${POLYGON_RPC},${POLYGON_RPC}` }, /^POLYGON_RPC has the same URL twice/],
+    [
+      { EVM_WALLET_KEY, POLYGON_RPC, POLYGON_COST_MAX: '0' },
+      /^POLYGON_COST_MAX must be a positive decimal number/,
+    ],
+    [{ EVM_WALLET_KEY, POLYGON_RPC, POLYGON_USDT: '0x12' }, /^POLYGON_USDT must be an EVM address/],
+  ])('that is configured in half is refused: %o', (env, mistake) => {
+    const mistakes = mistakesIn(env)
+    expect(mistakes).toHaveLength(1)
+    expect(mistakes[0]).toMatch(mistake)
+    expect(mistakes[0]).not.toContain('secret')
+  })
+
+  test('shows neither its key nor its endpoints', () => {
+    const shown = JSON.stringify(describeConfig({ POLYGON_RPC, EVM_WALLET_KEY }))
+    expect(shown).not.toContain('node.example.com')
+    expect(shown).not.toContain(EVM_WALLET_KEY)
+  })
 })

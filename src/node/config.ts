@@ -116,7 +116,8 @@ function halfRails({ chains, role, prices_file }: Given): [boolean, string, stri
   const evm = (['ethereum', 'polygon', 'arbitrum', 'optimism'] as const).map((network) => ({
     name: network.toUpperCase(),
     usdt: chains[network].usdt,
-    is_reached: (chains[network].rpc ?? []).length > 0,
+    // Endpoints that cannot be read are a mistake of their own.
+    is_reached: chains[network].rpc?.length !== 0,
   }))
   const reached = evm.filter(({ is_reached }) => is_reached).map(({ name }) => `${name}_RPC`)
   const { evm_key, evm_wallet } = chains

@@ -14,6 +14,10 @@ const declared = {
     help: 'Age of the oldest payout or transfer without a final status',
     labels: ['environment', 'rail', 'state'],
   },
+  trilho_rail_paused_seconds: {
+    help: 'For how long a rail has been paused; 0 when it is not',
+    labels: ['environment', 'rail'],
+  },
   trilho_exceptions_open: {
     help: 'Open exceptions: cases about money that a person must check',
     labels: ['environment', 'rail', 'kind'],
@@ -27,6 +31,14 @@ const declared = {
     labels: ['environment'],
   },
   trilho_audit_findings: { help: 'Findings of the background audit', labels: ['environment'] },
+  trilho_reconciliation_difference: {
+    help: 'What the wallet of a rail holds beyond the books, in smallest units, at the newest reconciliation',
+    labels: ['environment', 'rail'],
+  },
+  trilho_reconciliation_age_seconds: {
+    help: 'Time since the newest reconciliation of a rail',
+    labels: ['environment', 'rail'],
+  },
   trilho_log_seq: {
     help: 'Sequence number of the newest line of the audit log; it never falls',
     labels: ['environment'],

@@ -9,7 +9,10 @@ import type { StoragePlace } from '../db/sealing.ts'
 import { forgetForms } from '../doors/console-api/store.ts'
 import { forgetClaims, forgetCommits } from '../ledger/retention.ts'
 import { forgetWindows } from '../limits/store.ts'
+import { HOLDINGS_EVERY_MS, networksWithWallet, refreshHoldings } from '../money/custody/holdings.ts'
+import { reconcileAll } from '../money/custody/reconcile.ts'
 import { forgetSums } from '../money/daily/store.ts'
+import { chainBooks } from '../money/onchain/books.ts'
 import { forgetQuotes } from '../money/quotes/store.ts'
 import { forgetNotifications } from '../notifications/store.ts'
 import { forgetSignIns } from '../parties/team/store.ts'
@@ -47,6 +50,7 @@ type Parts = {
   readonly office: Office
   readonly notifications: Notifications
   readonly retention: Config['retention']
+  readonly reconcile_every_ms: number
   readonly setClock: (db: Db) => Promise<void>
   readonly log: Logger
 }
@@ -69,6 +73,7 @@ export function choresOf(parts: Parts): Placed[] {
     ...choresOfLog('shared', shared, parts),
     ...Object.values<World>(worlds).flatMap((world) => [
       ...choresIn(world, retention),
+      ...choresOfCustody(world, parts),
       ...choresOfLog(world.environment, world.db, parts),
     ]),
   ]
@@ -86,6 +91,28 @@ function choresOfLog(environment: StoragePlace, pool: Pool, { office, log }: Par
       environment,
       pool,
       every_ms: NEWEST_LINE_MS,
+    },
+  ]
+}
+
+/** Only for a world with a wallet on a real chain. */
+function choresOfCustody(world: World, { reconcile_every_ms }: Parts): Placed[] {
+  if (networksWithWallet(world).length === 0) return []
+  const { environment, db: pool } = world
+  return [
+    {
+      name: 'read holdings',
+      work: (db) => refreshHoldings(world, db),
+      every_ms: HOLDINGS_EVERY_MS,
+      environment,
+      pool,
+    },
+    {
+      name: 'reconcile',
+      work: (db) => reconcileAll(world, chainBooks, db),
+      every_ms: reconcile_every_ms,
+      environment,
+      pool,
     },
   ]
 }

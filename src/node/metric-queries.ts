@@ -4,6 +4,8 @@ import { networkNames } from '../core/networks.ts'
 import { countOpen } from '../db/due.ts'
 import type { Pool } from '../db/pool.ts'
 import type { DoorFacts } from '../ledger/commit.ts'
+import { railNames, selectControls } from '../money/custody/controls-store.ts'
+import { reconciliationStates } from '../money/custody/store.ts'
 import { oldestUnfolded } from '../money/treasury/store.ts'
 import { mailState } from '../notifications/mail-store.ts'
 import { logPlaces } from '../records/acts/line.ts'
@@ -23,9 +25,11 @@ export function worldMetricQueries(world: World): MetricQuery[] {
     { name: 'prices', environment, ask: () => priceAges(world) },
     ...inTurn([
       { name: 'payments', environment, ask: () => openPayments(world) },
+      { name: 'rails', environment, ask: () => pausedRails(world) },
       { name: 'exceptions', environment, ask: () => openExceptions(world) },
       { name: 'audit', environment, ask: () => auditFigures(world) },
       { name: 'treasury', environment, ask: () => unfoldedAge(world) },
+      { name: 'reconciliation', environment, ask: () => reconciliations(world) },
       { name: 'webhooks', environment, ask: () => webhookQueue(world) },
     ]),
   ]
@@ -63,6 +67,17 @@ async function openPayments({ db, environment }: World): Promise<Sample[]> {
   )
 }
 
+/** Every rail has a sample, also one that was never paused. */
+async function pausedRails({ db, clock, environment }: World): Promise<Sample[]> {
+  const controls = new Map((await selectControls(db)).map((control) => [control.rail, control]))
+  return railNames.map((rail): Sample => {
+    const paused_at = controls.get(rail)?.paused_at ?? null
+    // At least a moment: zero means that the rail is not paused.
+    const seconds = paused_at === null ? 0 : Math.max(0.001, (clock.now() - paused_at.getTime()) / 1000)
+    return ['trilho_rail_paused_seconds', { environment, rail }, seconds]
+  })
+}
+
 async function openExceptions({ db, environment }: World): Promise<Sample[]> {
   const groups = await countOpenExceptions(db)
   return groups.flatMap(({ rail, kind, count, oldest_seconds }): Sample[] => [
@@ -93,6 +108,15 @@ async function priceAges({ prices, clock, environment }: World): Promise<Sample[
 
 async function unfoldedAge({ db, environment }: World): Promise<Sample[]> {
   return [['trilho_trades_oldest_unfolded_seconds', { environment }, await oldestUnfolded(db)]]
+}
+
+/** A rail that was never compared has no sample. */
+async function reconciliations({ db, environment }: World): Promise<Sample[]> {
+  const states = await reconciliationStates(db)
+  return states.flatMap(({ rail, difference, age_seconds }): Sample[] => [
+    ['trilho_reconciliation_difference', { environment, rail }, Number(difference)],
+    ['trilho_reconciliation_age_seconds', { environment, rail }, age_seconds],
+  ])
 }
 
 async function webhookQueue({ db, environment }: World): Promise<Sample[]> {

@@ -7,7 +7,7 @@ import { type ChainRail, type Chains, chainsOf } from '../rails/chain/rail.ts'
 import type { Rpc } from '../rails/chain/rpc.ts'
 import { unavailableChain } from '../rails/chain/unavailable.ts'
 import { type FilePrices, filePrices, noPrices } from '../rails/prices/file.ts'
-import { localSigner } from '../rails/signer/local.ts'
+import { localSigner, type SignedBefore } from '../rails/signer/local.ts'
 import { type SealTransfer, sealKeyOf, sealOf } from '../rails/signer/seal.ts'
 import type { Signer } from '../rails/signer/signer.ts'
 import type { World } from '../world.ts'
@@ -27,6 +27,8 @@ export type RailOptions = {
   readonly config: RailSettings
   /** The key of the act log, from which the key of seals is derived. */
   readonly logKey: () => Promise<Buffer>
+  /** What was signed within the last hour: a restart does not lift the signer's limits. */
+  readonly signedBefore: () => Promise<readonly SignedBefore[]>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -37,13 +39,19 @@ export const configuredNetworks = ({ chains }: Pick<Config, 'chains'>): readonly
     .filter(isEvmNetwork)
     .filter((network) => chains[network].rpc.length > 0)
 
-export function openProductionRails({ config, logKey, clock, log }: RailOptions): ProductionRails {
+export function openProductionRails({
+  config,
+  logKey,
+  signedBefore,
+  clock,
+  log,
+}: RailOptions): ProductionRails {
   const { chains: given, prices_file } = config
   const prices = prices_file === undefined ? undefined : filePrices({ path: prices_file, log })
   const configured = configuredNetworks(config)
   let seal_key: Buffer | undefined
   const sealKey = async () => (seal_key ??= sealKeyOf(await logKey()))
-  const signer = openSigner(config, configured, { sealKey, clock })
+  const signer = openSigner(config, configured, { sealKey, signedBefore, clock })
   const opened: Rpc[] = []
 
   const open = (network: EvmNetwork): ChainRail<'production'> => {
@@ -87,7 +95,7 @@ const keyless: Signer = {
 function openSigner(
   { chains }: RailSettings,
   configured: readonly EvmNetwork[],
-  { sealKey, clock }: { readonly sealKey: () => Promise<Buffer>; readonly clock: Clock },
+  parts: Pick<RailOptions, 'signedBefore' | 'clock'> & { readonly sealKey: () => Promise<Buffer> },
 ): Signer {
   const { evm_key: key, signer } = chains
   if (key === undefined) return keyless
@@ -101,7 +109,7 @@ function openSigner(
     return { cost_most_wei: cost_most, per_hour, ...(usdt === undefined ? {} : { contract: usdt }) }
   }
   const limits = Object.fromEntries(configured.map((network) => [network, limitsOf(network)]))
-  return localSigner({ key, sealKey, networks: limits, clock })
+  return localSigner({ key, networks: limits, ...parts })
 }
 
 /** The fee of a transfer has bounds (interface §4.2), so a price of some minutes ago is good enough for it. */

@@ -152,6 +152,7 @@ async function openBase(
     shared,
     office,
     retention,
+    reconcile_every_ms: config.reconcile_every_ms,
     setClock: (db) => setClock(clock, db, log),
     log,
     onRun: metrics.kept,

@@ -235,6 +235,12 @@ const payments = {
     default: '900000',
     read: integer(1000, 86_400_000),
   }),
+  reconcile_every_ms: setting('RECONCILE_EVERY_MS', {
+    about:
+      'How often a worker node compares the books with what the wallet of each configured rail holds, in milliseconds',
+    default: '300000',
+    read: integer(1000, 86_400_000),
+  }),
   require_address_checksum: setting('REQUIRE_ADDRESS_CHECKSUM', {
     about:
       'true: EVM addresses in lower case only, which carry no checksum, are refused; a mistyped one could not be told',

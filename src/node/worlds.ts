@@ -10,8 +10,11 @@ import { type Check, type Template, templateChecks, transitCheck } from '../ledg
 import { refusalCheck } from '../ledger/claims-audit.ts'
 import { type DoorFacts, type DoorOptions, openDoor } from '../ledger/commit.ts'
 import { adjustmentChecks, adjustmentTemplate } from '../money/adjustments/store.ts'
+import { controlChecks } from '../money/custody/controls-store.ts'
+import { custodyChecks, moveTemplate } from '../money/custody/store.ts'
 import { depositChecks, depositTemplate } from '../money/deposits/store.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../money/onchain/store.ts'
+import { signedWithinAnHour } from '../money/onchain/transactions.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from '../money/pix/store.ts'
 import { noSetPrices } from '../money/quotes/prices.ts'
 import { tradeChecks, tradeTemplate } from '../money/quotes/store.ts'
@@ -44,6 +47,7 @@ const templates: readonly Template[] = [
   transferTemplate,
   tradeTemplate,
   feePayoutTemplate,
+  moveTemplate,
 ]
 
 /** The checks of the audit beyond those of the ledger itself. */
@@ -58,7 +62,9 @@ export const sliceChecks: readonly Check[] = [
   ...transferChecks,
   ...tradeChecks,
   ...treasuryChecks,
+  ...custodyChecks,
   replayCheck,
+  ...controlChecks,
   ...approvalChecks,
   ...eventChecks,
   ...webhookChecks,
@@ -160,35 +166,38 @@ export function openWorlds(options: {
 
   const { clock, config } = options
   const { quoting } = config
-  const rails = openProductionRails(options)
+  // Asked before the first signature, when the world exists.
+  const signedBefore = () => signedWithinAnHour(worlds.production.db)
+  const rails = openProductionRails({ ...options, signedBefore })
   closing.push(rails.stop)
   const journal = openJournal(config.sandbox.journal)
+  const worlds: Worlds = {
+    production: open('production', {
+      pix: unavailablePix,
+      chains: rails.chains,
+      transferSeals: rails.transferSeals,
+      prices: rails.prices,
+      set_prices: noSetPrices,
+      quoting,
+      treasury_limits: true,
+      plain_http_webhooks: false,
+      receipts_have_value: true,
+    }),
+    sandbox: open('sandbox', {
+      pix: simulatedPix({ clock, journal }),
+      chains: chainsOf((network) => simulatedChain({ network, clock, ...config.sandbox, journal })),
+      transferSeals: async () => () => null,
+      prices: simulatedPrices({ clock }),
+      set_prices: setPrices,
+      // Contract §14: no spread and an endless treasury, so that examples stay true.
+      quoting: { ...quoting, spread_bps: 0 },
+      treasury_limits: false,
+      plain_http_webhooks: true,
+      receipts_have_value: false,
+    }),
+  }
   return {
-    worlds: {
-      production: open('production', {
-        pix: unavailablePix,
-        chains: rails.chains,
-        transferSeals: rails.transferSeals,
-        prices: rails.prices,
-        set_prices: noSetPrices,
-        quoting,
-        treasury_limits: true,
-        plain_http_webhooks: false,
-        receipts_have_value: true,
-      }),
-      sandbox: open('sandbox', {
-        pix: simulatedPix({ clock, journal }),
-        chains: chainsOf((network) => simulatedChain({ network, clock, ...config.sandbox, journal })),
-        transferSeals: async () => () => null,
-        prices: simulatedPrices({ clock }),
-        set_prices: setPrices,
-        // Contract §14: no spread and an endless treasury, so that examples stay true.
-        quoting: { ...quoting, spread_bps: 0 },
-        treasury_limits: false,
-        plain_http_webhooks: true,
-        receipts_have_value: false,
-      }),
-    },
+    worlds,
     doors: doors as OpenWorlds['doors'],
     onBatch: (environment, listener) => void listeners[environment].push(listener),
     onEventsCommitted: (environment, listener) => void event_listeners[environment].push(listener),

@@ -4,7 +4,14 @@ import { parseDocument } from '../core/document.ts'
 import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
 import { UNITS_MAX } from '../core/money.ts'
-import type { ChainRail, Seen, Signed } from './chain/rail.ts'
+import {
+  type Block,
+  type ChainRail,
+  laterReasons,
+  type Seen,
+  type Signed,
+  type WalletState,
+} from './chain/rail.ts'
 import type { PixRail } from './pix/rail.ts'
 import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './prices/feed.ts'
 
@@ -69,7 +76,7 @@ const hashWithPrefix = hex('^0x[0-9a-f]{64}$')
 const plainHash = hex('^[0-9a-f]{64}$')
 const hashOf = (network: string) => (network === 'bitcoin' || network === 'tron' ? plainHash : hashWithPrefix)
 
-const Later = T.Object({ kind: T.Literal('later'), at: ValidDate })
+const Later = T.Object({ kind: T.Literal('later'), at: ValidDate, why: T.Enum([...laterReasons]) })
 
 const screenings = {
   payable: T.Object({ kind: T.Literal('payable') }),
@@ -78,11 +85,8 @@ const screenings = {
 } satisfies Answers
 
 const Nonce = T.BigInt({ minimum: 0n, maximum: 2n ** 63n - 1n })
-const WalletAnswer = T.Object({
-  wallet: T.String({ pattern: '^[0-9A-Za-z]{1,100}$' }),
-  nonce: Nonce,
-  mined: T.Optional(Nonce),
-})
+const WalletName = T.String({ pattern: '^[0-9A-Za-z]{1,100}$' })
+const WalletAnswer = T.Object({ wallet: WalletName, mined: Nonce, pool: Nonce })
 
 const Terms = refined(
   T.Record(T.String({ pattern: '^[a-z_]{1,40}$' }), T.String({ pattern: '^[0-9]{1,40}$' })),
@@ -90,6 +94,13 @@ const Terms = refined(
 )
 
 const answersWith = (tx_hash: typeof plainHash) => ({
+  holdings: T.Object({
+    wallet: WalletName,
+    asset: Units,
+    native: Figure,
+    block_height: Nonce,
+    block_hash: tx_hash,
+  }),
   transaction: T.Object({ purpose: T.Enum(['pay', 'cancel']), tx_hash, signed: SignedBytes, terms: Terms }),
   seen: {
     absent: T.Object({ kind: T.Literal('absent') }),
@@ -111,6 +122,8 @@ const broadcasts = {
   accepted: T.Object({ kind: T.Literal('accepted') }),
   unknown: T.Object({ kind: T.Literal('unknown') }),
 } satisfies Answers
+
+const finalities: readonly unknown[] = ['final', 'open', 'gone']
 
 const FeeAnswer = T.Object({ gas_price_wei: Figure, eth_price: Figure, sat_per_vbyte: Figure })
 
@@ -201,13 +214,27 @@ export function withValidChainAnswers<E extends Environment>(
 ): ChainRail<E> {
   const asked = (call: string): Asked => ({ rail: rail.network, call })
   const answers = chainAnswers.get(hashOf(rail.network))!
+  const { finality } = rail
   return {
     ...rail,
+    ...(finality && {
+      async finality(block: Block, signal?: AbortSignal) {
+        const answer = await finality(block, signal)
+        if (finalities.includes(answer)) return answer
+        throw new InvalidAnswer({ ...asked('finality'), problem: `the answer is ${shown(answer)}` })
+      },
+    }),
     async feeInputs() {
       const answer = await rail.feeInputs()
       return orUnavailable(() => checked(asked('fees'), FeeAnswer, answer), report)
     },
-    wallet: async () => checked(asked('wallet'), WalletAnswer, await rail.wallet()),
+    async wallet() {
+      const state = checked<WalletState>(asked('wallet'), WalletAnswer, await rail.wallet())
+      if (state.pool < state.mined)
+        throw new InvalidAnswer({ ...asked('wallet'), problem: `pool is ${state.pool}` })
+      return state
+    },
+    holdings: async () => checked(asked('holdings'), answers.holdings, await rail.holdings()),
     screen: async (order, signal) =>
       checkedKind(asked('screen'), screenings, await rail.screen(order, signal)),
     async attempt(order, reservation, made, purpose, signal) {

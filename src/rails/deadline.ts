@@ -1,6 +1,6 @@
 import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
-import type { ChainRail } from './chain/rail.ts'
+import type { Block, ChainRail } from './chain/rail.ts'
 import type { PixRail } from './pix/rail.ts'
 
 /**
@@ -64,10 +64,13 @@ export function withDeadline<E extends Environment>(rail: PixRail<E>, ms: number
 
 export function withChainDeadline<E extends Environment>(rail: ChainRail<E>, ms: number): ChainRail<E> {
   const available = orUnavailable(ms)
+  const { finality } = rail
   return {
     ...rail,
+    ...(finality && { finality: (block: Block) => within(ms, (signal) => finality(block, signal)) }),
     feeInputs: () => available(() => rail.feeInputs()),
     wallet: () => within(ms, () => rail.wallet()),
+    holdings: () => within(ms, () => rail.holdings()),
     screen: (order) => within(ms, (signal) => rail.screen(order, signal)),
     attempt: (order, reservation, made, purpose) =>
       within(ms, (signal) => rail.attempt(order, reservation, made, purpose, signal)),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, openOwner } from '../../src/db/pool.ts'
 import { auditIn } from '../../src/ledger/audit.ts'
+import { pauseRail, resumeRail, setRailLimits } from '../../src/money/custody/controls.ts'
 import { sliceChecks } from '../../src/node/worlds.ts'
 import { type History, openHistory } from '../support/history.ts'
 import { findInPieces } from '../support/pieces.ts'
@@ -22,6 +23,10 @@ const tables: Record<string, { key: string; where?: string }> = {
   transfers: { key: 'id' },
   transactions: { key: 'transfer_id, attempt' },
   wallets: { key: 'id' },
+  wallet_gaps: { key: 'wallet_id, first_nonce' },
+  custody_moves: { key: 'id' },
+  rail_controls: { key: 'rail' },
+  rail_changes: { key: 'id' },
   deposits: { key: 'id' },
   adjustments: { key: 'id' },
   quotes: { key: 'id', where: 'trade_id IS NOT NULL' },
@@ -45,6 +50,7 @@ const unseen: Record<string, string> = {
   'payouts.attempts': 'counts tries, no money',
   'payouts.next_attempt_at': 'when to look again: only that it is within two days',
   'transfers.attempts': 'counts tries, no money',
+  'transfers.seal': 'the signer checks it, by a key that the audit does not have',
   'transfers.next_attempt_at': 'when to look again: only that it is within two days',
   'transactions.signed': 'opaque bytes; those of the newest payment are compared with the transfer',
   'transactions.terms': 'what was offered to the network; what it took is checked',
@@ -53,6 +59,11 @@ const unseen: Record<string, string> = {
   'transactions.block_height': 'as the network counts; that a block has both is checked',
   'transactions.block_hash': 'as the network counts; that a block has both is checked',
   'wallets.created_at': 'for a reader',
+  'wallet_gaps.reason': 'for a reader',
+  'wallet_gaps.proposal_id': 'the sandbox has none; production is checked against the proposal',
+  'wallet_gaps.created_at': 'for a reader',
+  'rail_changes.id': 'a number: only the order counts',
+  'rail_changes.proposal_id': 'in production, where two operators resume, it is checked',
   'quotes.price_source': 'where a price was seen; the price itself is checked',
   'quotes.metadata': 'texts of the partner; those of the trade are checked',
   'quotes.api_key_id': 'who asked for a price; who executed it is checked',
@@ -68,6 +79,10 @@ const unseen: Record<string, string> = {
 
 /** Columns that are held in some rows only: in which, and why not in the others. */
 const seenWhere: Record<string, string> = {
+  // Who set a limit, when and why, is a line of the act log.
+  'rail_changes.changed_by': `after ->> 'paused_at' IS NOT NULL AND before ->> 'paused_at' IS NULL`,
+  'rail_changes.changed_at': `after ->> 'paused_at' IS NOT NULL AND before ->> 'paused_at' IS NULL`,
+  'rail_changes.reason': `after ->> 'paused_at' IS NOT NULL AND before ->> 'paused_at' IS NULL`,
   // When a transfer was first broadcast is told by this event alone.
   'events.created_at': `type <> 'onchain.transfer.processing'`,
   // Beside a body it means nothing.
@@ -84,12 +99,17 @@ beforeAll(async () => {
   history = await openHistory()
   const partners = [await history.addPartner(3, 25), await history.addPartner(2, 0)]
   await history.fill(partners, 160)
+  await controlRails(history.world)
   await history.stopServer()
   owner = await openOwner(history.database.url, 'test')
   await owner.query(
     `SET search_path = sandbox; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = 0`,
   )
   await dropGuards()
+  // The simulated chains know no foreign transactions.
+  await owner.query(
+    `INSERT INTO wallet_gaps SELECT id, next_nonce, next_nonce + 3, 'a test', NULL, now() FROM wallets; UPDATE wallets SET next_nonce = next_nonce + 3`,
+  )
   // Every other claim with a stored reference to the response, as the audit accepts it.
   await owner.query(
     `UPDATE claims SET final = true, answer_status = 201, answer_sequence = 3 WHERE answer_status IS NULL AND resource_id IN (
@@ -106,6 +126,17 @@ afterAll(async () => {
   await owner.end()
   await history.stop()
 })
+
+/** Two rails with a history; what is filled in before is not affected. */
+async function controlRails(world: History['world']): Promise<void> {
+  const by = 'shell'
+  for (const rail of ['pix', 'optimism'] as const) {
+    await setRailLimits(world, { rail, by, reason: 'first', change: { order_most: 7n, floor: 3n } })
+    await pauseRail(world, { rail, by: `service ${rail}`, reason: `wrong on ${rail}` })
+    await setRailLimits(world, { rail, by, reason: 'then', change: { day_most: 9n, gas_floor: 10n ** 20n } })
+  }
+  await world.commit(resumeRail({ rail: 'optimism', by, reason: 'right', proposal_id: null }))
+}
 
 /** Everything but the primary keys that would refuse a corruption: here the audit stands alone. */
 async function dropGuards(): Promise<void> {
@@ -190,6 +221,8 @@ async function doubleRow(): Promise<Corruption> {
   const values = names.map((name) => {
     if (name === 'line' || name === 'attempt') return `${name} + 7`
     if (name === 'n') return 'n + 1000000'
+    if (name === 'first_nonce' && table === 'wallet_gaps') return 'first_nonce + 1'
+    if (name === 'id' && table === 'rail_changes') return 'id + 1000000'
     if (name === 'sequence' && table === 'events') return 'sequence + 1'
     return name === last || (table === 'balances' && name === 'customer_id') ? `${name} || 'x'` : name
   })

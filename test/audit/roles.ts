@@ -89,6 +89,16 @@ async function fillByOperators(history: History, partner: Partner): Promise<void
     details: { asset: 'BTC', lowest: -1_000_000_000_000n, highest: 1_000_000_000_000n },
   })
   await act(office, shell, {
+    name: 'set_rail_limits',
+    environment,
+    details: { rail: 'optimism', reason: 'new', change: { order_most: 10n ** 15n, gas_floor: 5n } },
+  })
+  await act(office, shell, {
+    name: 'pause_rail',
+    environment,
+    details: { rail: 'optimism', reason: 'to try' },
+  })
+  await act(office, shell, {
     name: 'allow_third_party',
     environment,
     details: { customer_id, allowed: true },

@@ -8,6 +8,7 @@ import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console
 import { asAdmin } from '../support/database.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { stuckPayout } from '../support/stuck.ts'
+import { until } from '../support/wait.ts'
 
 /** What the operator's people do in the console, with real money's rules. */
 let service: TestService
@@ -122,6 +123,49 @@ test('an unknown outcome is proposed by one operator and approved by another', a
     [id],
   )
   expect(rows).toEqual([{ status: 'completed', end_to_end_id: E2E }])
+})
+
+test('a transfer is canceled from its page, which shows operators every transaction', async () => {
+  const { resolver } = stage.operators
+  const { customer_id } = (await stage.api.get(`/v1/onchain/transfers/${stage.ids.transfer}`)).json
+  await stage.api.post('/v1/sandbox/deposits', { customer_id, asset: 'USDT', amount: '90000000' })
+  const { json } = await stage.api.post('/v1/onchain/transfers', {
+    ...{ customer_id, asset: 'USDT', network: 'polygon', amount: '25009003' },
+    destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+    idempotency_key: 'canceled-in-the-console',
+  })
+  const statusNow = async () => (await stage.api.get(`/v1/onchain/transfers/${json.id}`)).json.status
+  await until(async () => (await statusNow()) === 'processing', 30_000)
+  await browse(here({ as: resolver }), async ({ page, visit, axe, screenshot }) => {
+    await visit(`/operator/sandbox/objects/${json.id}`)
+    await page.getByRole('heading', { name: 'Transactions' }).waitFor()
+    await page.getByText('Payment', { exact: true }).waitFor()
+    await axe()
+    await screenshot('transfer-of-operator')
+    await page.getByRole('button', { name: 'Cancel transfer…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Cancel this transfer?' })
+    await dialog.getByText('takes the place of the payment').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel transfer' }).click()
+    await dialog.getByText('Write why the transfer is canceled.').waitFor()
+    await dialog.getByLabel('Reason').fill('Wrong address, ticket 812')
+    await screenshot('transfer-cancel')
+    await dialog.getByRole('button', { name: 'Cancel transfer' }).click()
+    await page.getByText('Canceled by the operators at').waitFor()
+    await until(async () => (await statusNow()) === 'failed', 30_000)
+    await page.getByText('Cancel', { exact: true }).waitFor()
+    await page.getByText(/final in block/).waitFor()
+    expect(await page.getByRole('button', { name: 'Cancel transfer…' }).count()).toBe(0)
+  })
+  await browse(
+    here({ as: resolver, width: 390, theme: 'dark', language: 'pt-BR' }),
+    async ({ page, visit, axe, screenshot }) => {
+      await visit(`/operator/sandbox/objects/${json.id}`)
+      await page.getByRole('heading', { name: 'Transações' }).waitFor()
+      await page.getByText('Cancelamento', { exact: true }).waitFor()
+      await axe()
+      await screenshot('transfer-of-operator-phone')
+    },
+  )
 })
 
 test('the proof is green, and a planted unit turns it red and names the account', async () => {
@@ -422,4 +466,71 @@ test('the overview shows owed against held, and a statement that differs is name
       await screenshot('operator-money')
     },
   )
+})
+
+test('a rail is paused and limited by one operator, and resumed by two', async () => {
+  const { resolver, admin } = stage.operators
+  const RAILS = '/operator/production/rails'
+  await browse(here({ as: admin, theme: 'light' }), async ({ page, visit, settled, axe, screenshot }) => {
+    await visit(RAILS)
+    const row = page.getByRole('table', { name: 'Pause and limits' }).getByRole('row', { name: /Polygon/ })
+    await row.getByRole('button', { name: 'Limits…' }).click()
+    const limits = page.getByRole('dialog', { name: 'Limits of Polygon' })
+    await limits.getByLabel('One order, at most').fill('5000')
+    await limits.getByLabel('Must stay for network fees').fill('250000000000000000')
+    await limits.getByLabel('Reason').fill('the first week')
+    await screenshot('rails-limits')
+    await limits.getByRole('button', { name: 'Save the limits' }).click()
+    await page.getByRole('status').getByText('The limits of Polygon are saved.').waitFor()
+    await row.getByText('250000000000000000 wei').waitFor()
+    await row.getByRole('button', { name: 'Pause…' }).click()
+    const pause = page.getByRole('dialog', { name: 'Pause Polygon' })
+    expect(await pause.getByRole('button', { name: 'Pause', exact: true }).isDisabled()).toBe(true)
+    await pause.getByLabel('Reason').fill('a payment that nobody ordered')
+    await screenshot('rails-pause')
+    await pause.getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByRole('status').getByText('Polygon is paused.').waitFor()
+    await row.getByText('a payment that nobody ordered').waitFor()
+    await settled()
+    await axe()
+    await screenshot('rails-paused')
+  })
+  for (const language of ['en', 'pt-BR'] as const)
+    await browse(
+      here({ as: admin, theme: 'dark', width: 390, language }),
+      async ({ page, visit, settled, axe, screenshot }) => {
+        await visit(RAILS)
+        await settled()
+        await axe()
+        await screenshot(`rails-paused-${language}`)
+        await page.getByRole('button', { name: language === 'en' ? 'Resume…' : 'Retomar…' }).click()
+        await page.getByRole('dialog').waitFor()
+        await screenshot(`rails-resume-${language}`)
+      },
+    )
+  await browse(here({ as: resolver, theme: 'dark' }), async ({ page, visit, screenshot }) => {
+    await visit(RAILS)
+    const row = page.getByRole('table', { name: 'Pause and limits' }).getByRole('row', { name: /Polygon/ })
+    await row.getByRole('button', { name: 'Resume…' }).click()
+    const resume = page.getByRole('dialog', { name: 'Resume Polygon' })
+    await resume.getByLabel('Reason').fill('it was ordered after all')
+    await screenshot('rails-resume')
+    await resume.getByRole('button', { name: 'Continue' }).click()
+    await resume.getByText(/Polygon is resumed: what waits on it is sent/).waitFor()
+    await resume.getByRole('button', { name: 'Propose to resume' }).click()
+    await page.getByRole('status').getByText('nothing has happened yet').waitFor()
+    await row.getByText('a payment that nobody ordered').waitFor()
+  })
+  await browse(here({ as: admin, theme: 'light' }), async ({ page, visit }) => {
+    await visit('/operator/production/proposals')
+    await page.getByRole('link', { name: 'Resume a rail' }).first().click()
+    await page.getByText('it was ordered after all').first().waitFor()
+    await page.getByRole('button', { name: 'Approve…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Approve this, in production?' })
+    await dialog.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByRole('status').getByText('Approved: Polygon is resumed').waitFor()
+    await visit(RAILS)
+    const row = page.getByRole('table', { name: 'Pause and limits' }).getByRole('row', { name: /Polygon/ })
+    await row.getByRole('button', { name: 'Pause…' }).waitFor()
+  })
 })

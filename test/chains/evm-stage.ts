@@ -3,11 +3,18 @@ import { expect } from 'vitest'
 import { networks } from '../../src/core/networks.ts'
 import type { EvmNetwork } from '../../src/rails/chain/evm/network.ts'
 import { openEvmRpc } from '../../src/rails/chain/evm/network.ts'
-import { type EvmChain, type EvmChainOptions, evmChain } from '../../src/rails/chain/evm.ts'
-import type { Attempt, ChainOrder, Purpose, Reservation, Seen } from '../../src/rails/chain/rail.ts'
+import { type EvmChainOptions, evmChain } from '../../src/rails/chain/evm.ts'
+import type {
+  Attempt,
+  ChainOrder,
+  ChainRail,
+  Purpose,
+  Reservation,
+  Seen,
+} from '../../src/rails/chain/rail.ts'
 import type { Rpc } from '../../src/rails/chain/rpc.ts'
 import { localSigner } from '../../src/rails/signer/local.ts'
-import { sealOf } from '../../src/rails/signer/seal.ts'
+import { type Sealable, sealOf } from '../../src/rails/signer/seal.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 import { deployToken, type TestToken } from './token.ts'
@@ -32,7 +39,7 @@ export type SceneOptions = Partial<EvmChainOptions> & {
 }
 
 export type StageScene = {
-  readonly chain: EvmChain
+  readonly chain: ChainRail<'production'>
   readonly rpc: Rpc
   readonly token: TestToken
   /** The key of the wallet, for a second program that uses it. */
@@ -43,6 +50,8 @@ export type StageScene = {
   /** Signs, and fails if nothing was signed. */
   sign(order: ChainOrder, made?: readonly Attempt[], purpose?: Purpose, nonce?: bigint): Promise<Attempt>
   look(order: ChainOrder, made: readonly Attempt[], nonce?: bigint): Promise<Seen>
+  /** As the service seals what a customer orders. */
+  readonly seal: (ordered: Sealable) => string
 }
 
 const ETHER = 10n ** 18n
@@ -132,6 +141,7 @@ async function openScene({ node, network, urls }: Place, changes: SceneOptions):
       if (found.kind !== 'signed') throw new Error('nothing was signed')
       return { ...found.transaction, attempt: made.length + 1, created_at: new Date() }
     },
+    seal: (ordered) => sealOf(seal_key, ordered),
     look: (order, made, nonce = 0n) => chain.look(order, reserved(nonce), made),
   }
 }

@@ -3,6 +3,7 @@ import { addr } from 'micro-eth-signer'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { networks } from '../../src/core/networks.ts'
 import { addCustomer } from '../../src/parties/customers/customers.ts'
+import { runCli } from '../support/cli.ts'
 import { openDesk } from '../support/operators.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
 import { eventually } from '../support/wait.ts'
@@ -85,5 +86,34 @@ describe('a live key', () => {
       ...{ destination_address: randomAddress(), idempotency_key: 'elsewhere' },
     })
     expect(refused).toMatchObject({ status: 503, json: { error: { code: 'rail_unavailable' } } })
+  })
+})
+
+describe('rails check', () => {
+  const env = () => ({
+    EVM_WALLET_KEY: key,
+    POLYGON_RPC: node.url,
+    POLYGON_USDT: token.contract,
+  })
+
+  test('prints the wallet of each configured network', async () => {
+    const done = await runCli(['rails', 'check', '--json'], env())
+    expect(done.code).toBe(0)
+    expect(JSON.parse(done.out)).toEqual({
+      ok: true,
+      networks: [{ network: 'polygon', wallet, endpoints: '1 of 1', problem: null }],
+    })
+  })
+
+  test('says what is wrong, and exits 1', async () => {
+    const wrong = { ...env(), POLYGON_USDT: wallet, ARBITRUM_RPC: node.url }
+    const done = await runCli(['rails', 'check', '--json'], wrong)
+    expect(done.code).toBe(1)
+    const { networks: found } = JSON.parse(done.out) as { networks: { network: string; problem: string }[] }
+    expect(Object.fromEntries(found.map(({ network, problem }) => [network, problem]))).toEqual({
+      polygon: expect.stringContaining(`there is no contract at ${wallet}`),
+      arbitrum: expect.stringContaining('chain'),
+    })
+    expect(done.out + done.err).not.toContain(node.url)
   })
 })

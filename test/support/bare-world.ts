@@ -18,7 +18,10 @@ import { seatAt } from './database.ts'
 
 /** What a test may bring along, or set otherwise. */
 export type WorldParts = Partial<
-  Pick<World<'sandbox'>, 'pix' | 'prices' | 'lease_ms' | 'pix_wait_ms' | 'rail_timeout_ms' | 'stuck_after_ms'>
+  Pick<
+    World<'sandbox'>,
+    'pix' | 'prices' | 'transferSeals' | 'lease_ms' | 'pix_wait_ms' | 'rail_timeout_ms' | 'stuck_after_ms'
+  >
 > & {
   /** One rail that plays every network, or a part of it. */
   readonly chain?: Partial<ChainRail<'sandbox'>>

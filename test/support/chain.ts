@@ -1,11 +1,12 @@
+import { addWallet } from '../../src/money/custody/wallets.ts'
 import { stepTransfer } from '../../src/money/onchain/settle.ts'
 import type { Transfer } from '../../src/money/onchain/store.ts'
-import { addWallet, reserveNonce } from '../../src/money/onchain/transactions.ts'
+import { reserveNonce } from '../../src/money/onchain/transactions.ts'
 import type { Attempt, ChainOrder, Made, Seen, Signed } from '../../src/rails/chain/rail.ts'
 import { simulatedTransaction } from '../../src/rails/chain/simulated.ts'
 import type { World } from '../../src/world.ts'
 
-const WALLET = { wallet: 'simulated', nonce: 0n }
+const WALLET = { wallet: 'simulated', mined: 0n, pool: 0n }
 
 /** What a worker does before it broadcasts: reserves a nonce for the transfer and stores its first transaction. */
 export async function signTransfer(

@@ -189,6 +189,12 @@ function deskIn(world: World<'sandbox'>) {
       }),
     )
 
+  const moveCustody = (direction: 'to_rail' | 'from_rail', reference: string) =>
+    perform(world, {
+      name: 'move_custody',
+      details: { rail: 'polygon', asset: 'USDT', direction, amount: '4321', reason: 'a "test"', reference },
+    })
+
   /** A debit, and the reversal of a credit. */
   async function correct(
     { partner_id }: Partner,
@@ -202,7 +208,7 @@ function deskIn(world: World<'sandbox'>) {
     await perform(world, { name: 'reverse_credit', details })
   }
 
-  return { executeByHand, failTrade, credit, payFees, correct }
+  return { executeByHand, failTrade, credit, payFees, moveCustody, correct }
 }
 
 /** What chance has no number for. */
@@ -220,6 +226,8 @@ async function fillByHand(
   await calls.trade(partner, customer_id, PAIRS.length)
   await desk.payFees(partner, customer_id, `fees-${i}-a`)
   await desk.payFees(partner, null, `fees-${i}-b`)
+  await desk.moveCustody('to_rail', `move-${i}-a`)
+  await desk.moveCustody('from_rail', `move-${i}-b`)
   await calls.transfer(partner, customer_id, 'USDT', '1009003')
   await calls.payout(partner, customer_id, 'slow@sandbox.test', '4321')
   await calls.payout(partner, other_id, 'slow@sandbox.test', '1234')

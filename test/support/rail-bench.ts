@@ -61,6 +61,7 @@ type TransferParts = {
   by?: PartnerActor
   amount?: bigint
   network?: Transfer['network']
+  node?: World<'sandbox'>
   destination_address?: string
 }
 
@@ -107,12 +108,13 @@ function ordersOf(world: World<'sandbox'>, actor: PartnerActor) {
         by = actor,
         amount = 10_000_000n,
         network = 'tron',
+        node = world,
         destination_address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
       }: TransferParts = {},
     ): Promise<Transfer> {
       const key = `t${++keys}`
-      const done = await world.commit(
-        acceptTransfer(world, by, {
+      const done = await node.commit(
+        acceptTransfer(node, by, {
           order: {
             customer_id,
             asset: 'USDT',

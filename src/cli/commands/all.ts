@@ -4,6 +4,7 @@ import { backupCommands } from './machine/backup.ts'
 import { benchCommands } from './machine/bench.ts'
 import { databaseCommands } from './machine/database.ts'
 import { serviceCommands } from './machine/service.ts'
+import { custodyCommands } from './operator/custody.ts'
 import { customerCommands } from './operator/customers.ts'
 import { exceptionCommands } from './operator/exceptions.ts'
 import { keyCommands } from './operator/keys.ts'
@@ -15,6 +16,7 @@ import { openOrderCommands } from './operator/open-orders.ts'
 import { partnerCommands } from './operator/partners.ts'
 import { peopleCommands } from './operator/people.ts'
 import { proposalCommands } from './operator/proposals.ts'
+import { railCommands } from './operator/rails.ts'
 import { secretCommands } from './operator/secrets.ts'
 import { treasuryCommands } from './operator/treasury.ts'
 
@@ -34,6 +36,8 @@ export const commands: readonly CliCommand[] = [
   ...proposalCommands,
   ...exceptionCommands,
   ...treasuryCommands,
+  ...railCommands,
+  ...custodyCommands,
   ...logCommands,
   ...secretCommands,
   ...serviceCommands,

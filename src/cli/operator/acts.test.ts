@@ -66,6 +66,12 @@ const onPartner =
     positionals: [partner_id, ...more],
     options: { environment, ...options },
   })
+const onRail =
+  (options: Record<string, unknown> = {}) =>
+  (_: Made, environment: Environment) => ({
+    positionals: ['tron'],
+    options: { environment, reason: 'x', ...options },
+  })
 const booking = { asset: 'BRL', amount: '5', reason: 'x', reference: 'r' }
 const ofPerson = { email: 'second@operator.example', operator: true }
 
@@ -118,6 +124,7 @@ const table: Readonly<Record<string, Row>> = {
   'customers reverse-credit': { kind: 'money' },
   'payouts resolve': { kind: 'money' },
   'transfers resolve': { kind: 'money' },
+  'transfers cancel': { kind: 'money' },
   'customers allow-third-party': { kind: 'act', typed: onCustomer() },
   'customers block': { kind: 'act', typed: onCustomer() },
   'customers unblock': { kind: 'act', typed: onCustomer() },
@@ -143,6 +150,13 @@ const table: Readonly<Record<string, Row>> = {
   'log verify': { kind: 'reads' },
   'treasury show': { kind: 'reads' },
   'treasury set-limits': { kind: 'act', typed: () => ({ positionals: ['BTC'], options: { lowest: '1' } }) },
+  'rails list': { kind: 'reads' },
+  'rails pause': { kind: 'open', typed: onRail() },
+  'rails resume': { kind: 'money', typed: onRail() },
+  'rails set-limits': {
+    kind: 'act',
+    typed: onRail({ 'day-most': '5' }),
+  },
   'mail status': { kind: 'reads' },
   'mail test': { kind: 'other' },
   'backup create': { kind: 'other' },
@@ -196,7 +210,7 @@ test('no command calls a rule that changes something but through act', () => {
     // Commands must not import rules that change something: only `act` decides.
     expect(
       text.match(
-        /\b(createKey|rotateKey|revokeKey|setKeyLimits|editPartner|createPartner|blockCustomer|allowThirdParties|setMoneyLimits|saveTreasuryLimit|closeByHand|createUser|resetPassword|setRole|resetFactor|propose|approve|perform)\(/g,
+        /\b(createKey|rotateKey|revokeKey|setKeyLimits|editPartner|createPartner|blockCustomer|allowThirdParties|setMoneyLimits|saveTreasuryLimit|closeByHand|pauseRail|resumeRail|setRailLimits|createUser|resetPassword|setRole|resetFactor|propose|approve|perform)\(/g,
       ),
       name,
     ).toBeNull()
@@ -287,6 +301,7 @@ describe('contract §17.13', () => {
     expect(await outcomes(['money'], 'production')).toEqual(all(['money'], 'make two'))
     expect(await outcomes(['money'], 'production', first)).toEqual(all(['money'], 'make two'))
     expect(await run('keys revoke', 'production')).toBe('done')
+    expect(await run('rails pause', 'production')).toBe('done')
     const inSandbox = await outcomes(['act'], 'sandbox')
     const shared = Object.keys(inSandbox).filter((name) => inSandbox[name] === 'sign in')
     expect(shared).toEqual([

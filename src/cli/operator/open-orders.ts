@@ -119,3 +119,12 @@ export async function transfersResolve(input: Input, reach: Reach): Promise<Outp
   const { environment } = place.world
   return actOnMoney(input, reach, { name: 'resolve_transfer', environment, details })
 }
+
+export async function transfersCancel(input: Input, reach: Reach): Promise<Output> {
+  const transfer_id = argument(input, 0, 'TRANSFER')
+  const place = await worldThatHas(reach.worlds, (world) => transferById(world.db, transfer_id))
+  if (!place) throw new Error(`No transfer ${transfer_id}.`)
+  const details = { transfer_id, reason: plainText(input, 'reason', 500) }
+  const { environment } = place.world
+  return actOnMoney(input, reach, { name: 'cancel_transfer', environment, details })
+}

@@ -11,6 +11,9 @@ import { until } from '../../../test/support/wait.ts'
 import type { OperatorActor } from '../../core/actor.ts'
 import type { Environment } from '../../core/environment.ts'
 import { type Db, transaction } from '../../db/pool.ts'
+import { audit } from '../../ledger/audit.ts'
+import { selectControls } from '../../money/custody/controls-store.ts'
+import { sliceChecks } from '../../node/worlds.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
 import { removeUser, setRole } from '../../parties/team/people.ts'
 import { lockUser, selectUser } from '../../parties/team/store.ts'
@@ -183,6 +186,23 @@ describe('from a shell, while there is no operator', () => {
         [
           () =>
             asShell({
+              name: 'set_rail_limits',
+              environment,
+              details: { rail: 'tron', reason: 'new', change: { day_most: 9n } },
+            }),
+          { object_id: 'tron', after: expect.stringMatching(/"day_most":"9"/) },
+        ],
+        [
+          () => asShell({ name: 'pause_rail', environment, details: { rail: 'tron', reason: 'odd' } }),
+          {
+            object_id: 'tron',
+            before: expect.stringMatching(/"paused_by":null/),
+            after: expect.stringMatching(/"paused_by":"shell"/),
+          },
+        ],
+        [
+          () =>
+            asShell({
               name: 'close_exception',
               environment,
               details: { exception_id: rows[0].id, reason: 'looked' },
@@ -282,7 +302,16 @@ describe('from a shell, while there is no operator', () => {
   test('every act of the rules was tried above, or needs operators', () => {
     const tried = new Set<string>(
       ['approve', 'reject', 'withdraw', 'set_role', 'reset_factor', 'remove_user', 'rotate_secrets'].concat(
-        ['debit', 'reverse_credit', 'resolve_payout', 'resolve_transfer', 'pay_fees', 'credit'],
+        [
+          'debit',
+          'reverse_credit',
+          'resolve_payout',
+          'resolve_transfer',
+          'cancel_transfer',
+          'pay_fees',
+          'credit',
+        ],
+        ['move_custody', 'pause_rail', 'resume_rail', 'set_rail_limits'],
         ['create_key', 'rotate_key', 'set_key_limits', 'revoke_key', 'block_customer', 'unblock_customer'],
         ['allow_third_party', 'set_money_limits', 'set_treasury_limits', 'close_exception', 'note_statement'],
         ['create_partner', 'change_partner', 'create_user', 'reset_password'],
@@ -330,6 +359,41 @@ describe('two operators', () => {
     ])
     expect(same).toEqual({ line: true, entries: true })
     expect((await verifyLog(at.office, 'production')).broken).toEqual([])
+  })
+
+  test('resume a rail that the shell paused, and the resume, its line and the approval are one transaction', async () => {
+    const at = await freshOffice()
+    await at.makeOperators(ana, bea)
+    const environment = 'production'
+    await at.asShell({ name: 'pause_rail', environment, details: { rail: 'polygon', reason: 'odd' } })
+    const resume = { name: 'resume_rail', environment, details: { rail: 'polygon', reason: 'seen' } } as const
+    await expect(at.asShell(resume)).rejects.toThrow(/takes an operator who is signed in/)
+    const proposal_id = proposedOf(await act(at.office, ana, resume))
+    const { db } = at.worlds.production
+    expect((await selectControls(db))[0]).toMatchObject({ rail: 'polygon', paused_by: 'shell' })
+    await expect(act(at.office, ana, { name: 'approve', details: { proposal_id } })).rejects.toThrow(
+      /another operator/,
+    )
+    expect(doneOf(await act(at.office, bea, { name: 'approve', details: { proposal_id } }))).toMatchObject({
+      proposal: { ended: 'done', resource_id: 'polygon', approved_by: bea.email },
+    })
+    expect((await selectControls(db))[0]).toMatchObject({ rail: 'polygon', paused_at: null })
+    const [same] = await asAdmin(at.url, [
+      `SELECT l.xmin = r.xmin AS line FROM live.acts l, live.rail_changes r WHERE l.action = 'approve' AND r.proposal_id IS NOT NULL`,
+    ])
+    expect(same).toEqual({ line: true })
+    expect((await verifyLog(at.office, 'production')).broken).toEqual([])
+    expect((await audit(db, sliceChecks)).findings).toEqual([])
+    // Past the service: a resume that nobody approved.
+    await asAdmin(at.url, [
+      `INSERT INTO live.rail_changes (rail, changed_at, changed_by, before, after, reason)
+       SELECT rail, clock_timestamp(), changed_by, before, after, reason FROM live.rail_changes WHERE proposal_id IS NULL`,
+      `INSERT INTO live.rail_changes (rail, changed_at, changed_by, before, after, reason)
+       SELECT rail, clock_timestamp(), changed_by, before, after, reason FROM live.rail_changes WHERE proposal_id IS NOT NULL`,
+    ])
+    expect((await audit(db, sliceChecks)).findings.map(({ check }) => check)).toContain(
+      'every resume of a rail in production was proposed by one operator and approved by another',
+    )
   })
 
   test('approve nothing under an expired session, even before it is cleared away', async () => {

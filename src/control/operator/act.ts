@@ -123,8 +123,9 @@ async function move(office: Office, actor: Actor, action: Act<MoneyActionName>):
   const entry = { action: name, object_id: subjectOf(details), before: null, after: details }
   const opened = openActWorld(world, {
     pen,
-    // A command without movements, such as the replay of an order, gets no line.
-    lineOf: ({ movements = [] }) => (movements.length > 0 ? { entry } : undefined),
+    // A command that carries out nothing, such as the replay of an order, gets no line.
+    lineOf: ({ movements = [], carries_out }) =>
+      movements.length > 0 || carries_out ? { entry } : undefined,
   })
   const operator = actor.kind === 'operator' ? actor.email : 'shell'
   const done = await perform(opened.here, order, { operator, proposal_id: null })

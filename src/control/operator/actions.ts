@@ -1,18 +1,24 @@
 import { refuse } from '../../core/errors.ts'
 import { type Asset, money } from '../../core/money.ts'
+import type { Network } from '../../core/networks.ts'
 import type { Command } from '../../ledger/command.ts'
 import type { Referenced } from '../../ledger/once.ts'
 import { debit, reverseCredit } from '../../money/adjustments/adjustments.ts'
+import { resumeRail } from '../../money/custody/controls.ts'
+import type { RailName } from '../../money/custody/controls-store.ts'
+import { moveCustody } from '../../money/custody/moves.ts'
+import { findForeignNonces } from '../../money/custody/wallets.ts'
 import { operatorCredit } from '../../money/deposits/deposits.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { payFees } from '../../money/treasury/fee-payouts.ts'
 import { foldTrades } from '../../money/treasury/treasury.ts'
 import type { World } from '../../world.ts'
-import { type Resolver, resolvePayout, resolveTransfer } from './resolve.ts'
+import { cancelTransfer, type Resolver, resolvePayout, resolveTransfer } from './resolve.ts'
 
 /**
- * The acts of an operator that move money: credit or debit a customer, reverse a credit, pay a partner its fees, and
- * settle a payout or transfer that the rail left open, with evidence.
+ * The acts of an operator that move money: credit or debit a customer, reverse a credit, pay a partner its fees, book a
+ * move between the operator's own account and a rail, settle a payout or transfer that the rail left open, with evidence, and
+ * cancel a transfer that is not mined. Resuming a rail lets the money that waits there leave, so it takes the same two operators.
  */
 export type MoneyAction =
   | { readonly name: 'credit'; readonly details: BookingDetails }
@@ -43,11 +49,35 @@ export type MoneyAction =
       }
     }
   | {
+      readonly name: 'cancel_transfer'
+      readonly details: { transfer_id: string; reason: string }
+    }
+  | {
       readonly name: 'pay_fees'
       readonly details: {
         partner_id: string
         /** Null if the fees are paid outside of Trilho. */
         customer_id: string | null
+        asset: Asset
+        amount: string
+        reason: string
+        reference: string
+      }
+    }
+  | {
+      readonly name: 'resume_rail'
+      readonly details: {
+        rail: RailName
+        reason: string
+        /** The pause that the proposer looked at. */
+        paused_at?: string
+      }
+    }
+  | {
+      readonly name: 'move_custody'
+      readonly details: {
+        rail: Network
+        direction: 'to_rail' | 'from_rail'
         asset: Asset
         amount: string
         reason: string
@@ -68,7 +98,7 @@ export type MoneyActionName = MoneyAction['name']
 export type Done = {
   readonly id: string
   readonly text: string
-  /** The final status of a resolved payout or transfer; other acts have none. */
+  /** The status of a resolved or canceled payout or transfer; other acts have none. */
   readonly status?: string
 }
 
@@ -102,6 +132,7 @@ export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } =
   },
   resolve_payout: { kind: 'money', perform: resolvePayout },
   resolve_transfer: { kind: 'money', perform: resolveTransfer },
+  cancel_transfer: { kind: 'money', perform: cancelTransfer },
   pay_fees: {
     kind: 'money',
     async perform(world, { asset, amount, ...order }) {
@@ -109,6 +140,20 @@ export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } =
       await foldTrades(world.db)
       return book(world, payFees(world, { ...order, money: money(asset, BigInt(amount)) }), 'paid')
     },
+  },
+  resume_rail: {
+    kind: 'money',
+    async perform(world, { rail, reason, paused_at }, { operator, proposal_id }) {
+      const order = { rail, by: operator, reason, proposal_id, ...(paused_at ? { paused_at } : {}) }
+      const foreign = rail === 'pix' ? undefined : await findForeignNonces(world, rail)
+      const { replayed } = await world.commit(resumeRail(order, foreign))
+      return { id: rail, text: replayed ? 'had been resumed by this proposal before' : 'resumed' }
+    },
+  },
+  move_custody: {
+    kind: 'money',
+    perform: (world, { asset, amount, ...order }) =>
+      book(world, moveCustody(world, { ...order, money: money(asset, BigInt(amount)) }), 'moved'),
   },
 }
 

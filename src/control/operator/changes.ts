@@ -3,6 +3,15 @@ import type { Asset } from '../../core/money.ts'
 import { sendHint } from '../../db/hints.ts'
 import type { Db } from '../../db/pool.ts'
 import type { CustomLimits } from '../../limits/tiers.ts'
+import { pauseRail, setRailLimits } from '../../money/custody/controls.ts'
+import {
+  controlFacts,
+  freeRail,
+  type RailControl,
+  type RailLimits,
+  type RailName,
+  selectControls,
+} from '../../money/custody/controls-store.ts'
 import { setMoneyLimits } from '../../money/money-limits/money-limits.ts'
 import { type MoneyLimits, moneyLimitsOf } from '../../money/money-limits/store.ts'
 import { saveTreasuryLimit, type TreasuryLimit, treasuryLimits } from '../../money/treasury/store.ts'
@@ -49,6 +58,7 @@ const inWorld = <Details, Result>(change: Change<World, Details, Result>) =>
 const inShared = <Details, Result>(change: Change<Shared, Details, Result>) =>
   ({ kind: 'shared', ...change }) as const
 
+type OfRail = { readonly rail: RailName; readonly reason: string }
 type OfKey = { readonly key_id: string }
 type OfCustomer = { readonly customer_id: string }
 
@@ -61,6 +71,13 @@ async function readCustomerState(world: World, { customer_id }: OfCustomer): Pro
   const customer = await customerById(world.db, customer_id)
   return customer ? { status: customer.status, third_party_payouts: customer.third_party_payouts } : null
 }
+
+const readRailState = async ({ db }: World, { rail }: OfRail) =>
+  controlFacts((await selectControls(db)).find((one) => one.rail === rail) ?? freeRail(rail))
+
+const SHELL = 'command line'
+/** The history of a rail names a person at a shell as proposals and resolutions do. */
+const changedBy = (by: string) => (by === SHELL ? 'shell' : by)
 
 const blocking = (status: Customer['status']) =>
   inWorld<OfCustomer, Customer>({
@@ -123,6 +140,16 @@ export const worldChanges = {
       await saveTreasuryLimit(world.db, limit)
       return limit
     },
+  }),
+  pause_rail: inWorld<OfRail, { readonly control: RailControl; readonly changed: boolean }>({
+    object: ({ rail }) => rail,
+    readState: readRailState,
+    perform: (world, order, by) => pauseRail(world, { ...order, by: changedBy(by) }),
+  }),
+  set_rail_limits: inWorld<OfRail & { readonly change: Partial<RailLimits> }, RailControl>({
+    object: ({ rail }) => rail,
+    readState: readRailState,
+    perform: (world, order, by) => setRailLimits(world, { ...order, by: changedBy(by) }),
   }),
   close_exception: inWorld<{ readonly exception_id: string; readonly reason: string }, Exception>({
     object: ({ exception_id }) => exception_id,

@@ -1,6 +1,7 @@
 import { maskDocument } from '../../core/document.ts'
 import { type Asset, formatMoney, money } from '../../core/money.ts'
 import { reversalOf } from '../../money/adjustments/store.ts'
+import { selectControls } from '../../money/custody/controls-store.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { transferById } from '../../money/onchain/store.ts'
 import { payoutById } from '../../money/pix/store.ts'
@@ -120,16 +121,42 @@ function subjectOf(world: World, action: MoneyAction): Promise<Subject> | Subjec
         money: paid,
       }
     }
+    case 'move_custody': {
+      const { rail, direction, asset, amount } = action.details
+      const moved = money(asset, BigInt(amount))
+      const way =
+        direction === 'to_rail'
+          ? `from the operator's account to ${rail}`
+          : `from ${rail} to the operator's account`
+      return { what: `Book ${formatMoney(moved)} ${way}`, partner_id: null, customer_id: null, money: moved }
+    }
     case 'reverse_credit':
       return reversal(world, action.details.deposit_id)
     case 'resolve_payout':
       return payoutEnd(world, action.details)
     case 'resolve_transfer':
       return transferEnd(world, action.details)
+    case 'resume_rail':
+      return resume(world, action.details)
+    case 'cancel_transfer':
+      return transferCancel(world, action.details.transfer_id)
   }
 }
 
 const unknown = (what: string): Subject => ({ what, partner_id: null, customer_id: null, money: null })
+
+async function resume(
+  world: World,
+  { rail, paused_at: expected }: Extract<MoneyAction, { name: 'resume_rail' }>['details'],
+): Promise<Subject> {
+  const control = (await selectControls(world.db)).find((one) => one.rail === rail)
+  if (!control?.paused_at) return unknown(`Resume the rail ${rail}, which is not paused`)
+  const { paused_at, paused_by, paused_reason } = control
+  const since = `paused at ${paused_at.toISOString()} by ${paused_by} ("${paused_reason}")`
+  if (expected !== undefined && expected !== paused_at.toISOString())
+    return unknown(`Resume the rail ${rail}, which was resumed meanwhile and is ${since} now`)
+  return unknown(`Resume the rail ${rail}, ${since}: what waits on it is sent, and new orders are accepted`)
+}
 
 async function reversal(world: World, deposit_id: string): Promise<Subject> {
   const deposit = await depositById(world.db, deposit_id)
@@ -174,5 +201,18 @@ async function transferEnd(
   const does =
     outcome === 'confirmed' ? `it was paid by ${tx_hash}` : `${formatMoney(gross)} go back to ${customer_id}`
   const what = `Set the transfer ${transfer_id} (${status}, on ${network} to ${destination_address}) to ${outcome}: ${does}`
+  return { what, partner_id, customer_id, money: gross }
+}
+
+async function transferCancel(world: World, transfer_id: string): Promise<Subject> {
+  const transfer = await transferById(world.db, transfer_id)
+  if (!transfer) return unknown(`Cancel the transfer ${transfer_id}, which does not exist`)
+  const { partner_id, customer_id, asset, amount_net, fee, status, network, destination_address } = transfer
+  const gross = money(asset, amount_net + fee)
+  const does =
+    transfer.nonce === null
+      ? `nothing was signed, and ${formatMoney(gross)} go back to ${customer_id}`
+      : `a transaction that pays nobody takes its nonce; ${formatMoney(gross)} go back to ${customer_id} unless the payment is mined first`
+  const what = `Cancel the transfer ${transfer_id} (${status}, on ${network} to ${destination_address}): ${does}`
   return { what, partner_id, customer_id, money: gross }
 }

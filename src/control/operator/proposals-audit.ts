@@ -21,8 +21,10 @@ function approvalCheck(options: {
   readonly only?: string
   readonly action: MoneyActionName
   readonly facts: readonly string[]
+  /** SQL: the partner of a row `r`, for the finding. */
+  readonly partner?: string
 }): RangeCheck {
-  const { name, table, prefix, only = 'true', action, facts } = options
+  const { name, table, prefix, only = 'true', action, facts, partner = 'r.partner_id' } = options
   const proposal = [
     // Same expression as in the index.
     `p.details ->> 'reference' = r.reference`,
@@ -34,7 +36,7 @@ function approvalCheck(options: {
     name,
     walk: 'causes',
     prefix,
-    sql: (within) => `SELECT r.id AS object_id, r.partner_id, r.reference FROM ${table} r
+    sql: (within) => `SELECT r.id AS object_id, ${partner} AS partner_id, r.reference FROM ${table} r
       WHERE ${IN_PRODUCTION} AND ${within('r.id')} AND ${only} AND NOT ${approved(proposal)}`,
   }
 }
@@ -73,6 +75,41 @@ export const approvalChecks: readonly Check[] = [
     action: 'pay_fees',
     facts: booking,
   }),
+  approvalCheck({
+    name: 'every custody move in production was proposed by one operator and approved by another',
+    table: 'custody_moves',
+    prefix: 'cm',
+    action: 'move_custody',
+    facts: ['rail', 'direction', 'asset', 'amount', 'reason'],
+    partner: 'NULL',
+  }),
+  {
+    name: 'every gap in the nonces of a wallet in production was accepted by two operators',
+    walk: 'causes',
+    // A few rows, checked in the piece whose range contains the name of their table.
+    sql: (
+      within,
+    ) => `SELECT g.wallet_id AS object_id, g.first_nonce, g.next_nonce, g.proposal_id FROM wallet_gaps g
+      WHERE ${IN_PRODUCTION} AND ${within(`'wallets'`)} AND NOT ${approved(`p.id = g.proposal_id AND p.action = 'resume_rail'`)}`,
+  },
+  {
+    name: 'every resume of a rail in production was proposed by one operator and approved by another',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT r.rail AS object_id, r.id AS change_id, r.proposal_id, r.changed_by FROM rail_changes r
+      WHERE ${IN_PRODUCTION} AND ${within('r.rail')} AND r.before ->> 'paused_at' IS NOT NULL AND r.after ->> 'paused_at' IS NULL
+        AND NOT ${approved(
+          [
+            'p.id = r.proposal_id',
+            `p.action = 'resume_rail'`,
+            says('rail', 'r.rail'),
+            says('reason', 'r.reason'),
+            says('paused_at', `r.before ->> 'paused_at'`),
+            'p.approved_by = r.changed_by',
+          ].join(' AND '),
+        )}`,
+  },
   {
     name: 'every resolution in production was proposed by one operator and approved by another',
     walk: 'causes',
@@ -88,5 +125,21 @@ export const approvalChecks: readonly Check[] = [
           says('evidence', 'r.evidence'),
         ].join(' AND '),
       )}`,
+  },
+  {
+    name: 'every cancel of a transfer in production was proposed by one operator and approved by another',
+    walk: 'causes',
+    prefix: 'tr',
+    // The approval is written in the transaction that requests the cancel, with the same time.
+    sql: (within) => `SELECT t.id AS object_id, t.partner_id, t.cancel_requested_at FROM transfers t
+      WHERE ${IN_PRODUCTION} AND ${within('t.id')} AND (t.cancel_requested_at IS NOT NULL OR t.failure_code = 'canceled'
+        OR EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'cancel'))
+        AND NOT ${approved(
+          [
+            `p.action = 'cancel_transfer'`,
+            `p.details ->> 'transfer_id' = t.id`,
+            'p.approved_at = t.cancel_requested_at',
+          ].join(' AND '),
+        )}`,
   },
 ]

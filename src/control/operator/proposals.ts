@@ -4,6 +4,8 @@ import { takeStep } from '../../db/chore.ts'
 import { type Db, type Pool, transaction } from '../../db/pool.ts'
 import { writeTo } from '../../ledger/command.ts'
 import { reversalOf } from '../../money/adjustments/store.ts'
+import { assertPaused } from '../../money/custody/controls.ts'
+import { freeRail, selectControls } from '../../money/custody/controls-store.ts'
 import { depositById } from '../../money/deposits/store.ts'
 import { transferById } from '../../money/onchain/store.ts'
 import { sendingUntil } from '../../money/pix/sends.ts'
@@ -25,7 +27,13 @@ import { holdResource, releaseHold } from '../../records/desk/holds.ts'
 import { recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { type MoneyAction, perform } from './actions.ts'
-import { assertAcceptanceStated, mayBeOnItsWay, refuseOther, SupersededResolution } from './resolve.ts'
+import {
+  assertAcceptanceStated,
+  assertCancelable,
+  mayBeOnItsWay,
+  refuseOther,
+  SupersededResolution,
+} from './resolve.ts'
 import {
   approveProposals,
   insertProposal,
@@ -61,7 +69,7 @@ export function propose(
   pen: OperatorPen,
 ): Promise<Required<DecidedProposal>> {
   return transaction(world.db, async (tx) => {
-    const order = await withHash(tx, action)
+    const order = await withEvidence(tx, action)
     const proposal = await insertProposal(tx, {
       id: world.newId('proposal'),
       action: order.name,
@@ -77,8 +85,13 @@ export function propose(
   })
 }
 
-/** The evidence for a transfer is about one transaction, so the proposal stores its hash. */
-async function withHash(tx: Db, action: MoneyAction): Promise<MoneyAction> {
+/** The evidence for a transfer is about one transaction, and a resume about one pause, so the proposal stores which. */
+async function withEvidence(tx: Db, action: MoneyAction): Promise<MoneyAction> {
+  if (action.name === 'resume_rail') {
+    const { rail } = action.details
+    const control = (await selectControls(tx)).find((one) => one.rail === rail) ?? freeRail(rail)
+    return { ...action, details: { ...action.details, paused_at: assertPaused(control).toISOString() } }
+  }
   if (action.name !== 'resolve_transfer') return action
   const transfer = await transferById(tx, action.details.transfer_id)
   return { ...action, details: { ...action.details, tx_hash: transfer?.tx_hash ?? null } }
@@ -124,6 +137,7 @@ export function subjectOf(details: Proposable['details']): string {
   if ('transfer_id' in details) return details.transfer_id
   if ('deposit_id' in details) return details.deposit_id
   if ('email' in details) return details.email
+  if ('rail' in details) return details.rail
   return details.customer_id ?? details.partner_id
 }
 
@@ -142,6 +156,8 @@ async function assertResolvable(
 
 /** Refuse now what the approval would refuse later: a final payout or transfer, or a hash that changed. */
 async function assertOpen(tx: Db, { name, details }: MoneyAction): Promise<void> {
+  if (name === 'cancel_transfer')
+    return assertCancelable((await transferById(tx, details.transfer_id)) ?? refuse('transfer_not_found'))
   if (name !== 'resolve_payout' && name !== 'resolve_transfer') return
   const found =
     name === 'resolve_payout'
@@ -170,7 +186,7 @@ async function assertNotReversed(tx: Db, deposit_id: string): Promise<void> {
 /** The payout or transfer that workers leave alone until the proposal is decided. */
 function resourceOf({ name, details }: MoneyAction): string | undefined {
   if (name === 'resolve_payout') return details.payout_id
-  return name === 'resolve_transfer' ? details.transfer_id : undefined
+  return name === 'resolve_transfer' || name === 'cancel_transfer' ? details.transfer_id : undefined
 }
 
 /**

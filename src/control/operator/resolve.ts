@@ -1,4 +1,5 @@
 import { type Reason, Refusal, refuse } from '../../core/errors.ts'
+import { makeDue } from '../../db/due.ts'
 import { chainOrderOf } from '../../money/onchain/order.ts'
 import { endOf, type StepSource, stepTransfer } from '../../money/onchain/settle.ts'
 import { isFinalTransfer, type Transfer, transferById } from '../../money/onchain/store.ts'
@@ -206,7 +207,8 @@ async function askTheChain(world: World, transfer: Transfer) {
     end: seen && endOf(seen, made),
     is_waiting: seen?.kind === 'waiting',
     is_absent: seen?.kind === 'absent',
-    is_being_canceled: made.some(({ purpose }) => purpose === 'cancel'),
+    is_being_canceled:
+      transfer.cancel_requested_at !== null || made.some(({ purpose }) => purpose === 'cancel'),
   }
 }
 
@@ -238,18 +240,69 @@ async function failUnlessItMayBeMined(
   const refused = { kind: 'refused', rail_code: 'resolved_by_operator' } as const
   const { transfer: before } = await world.commit(stepTransfer(world, transfer, refused, source))
   if (isFinalTransfer(before)) return before
-  if (before.tx_hash === null)
-    refuse('not_possible', {
-      message: `${before.id} has nonce ${before.nonce} of its wallet and is about to be signed, so it can fail only when the chain itself says so. Nothing was changed; the money stays in transit.`,
-      details: { reason: 'may_still_be_mined' },
-    })
+  if (before.tx_hash === null && before.cancel_requested_at === null)
+    throw mayStillBeMined(
+      before,
+      `${before.id} has nonce ${before.nonce} of its wallet and is about to be signed, so it can fail only when the chain itself says so.`,
+    )
   const { said, end } = await askTheChain(world, before)
   if (end?.kind !== 'failed') {
-    refuse('not_possible', {
-      message: `${before.id} was signed (${before.tx_hash}), so it can fail only when the chain itself says for good that it was reverted or replaced. Right now ${said}. Nothing was changed; the money stays in transit.`,
-      details: { reason: 'may_still_be_mined' },
-    })
+    const signed = before.tx_hash === null ? 'is being canceled' : `was signed (${before.tx_hash})`
+    throw mayStillBeMined(
+      before,
+      `${before.id} ${signed}, so it can fail only when the chain itself says for good that it was reverted or canceled. Right now ${said}.`,
+    )
   }
   await world.commit(stepTransfer(world, before, { kind: 'broadcast' }, source))
   return (await world.commit(stepTransfer(world, before, end, source))).transfer
+}
+
+function mayStillBeMined({ id, cancel_requested_at }: Transfer, why: string): Refusal {
+  const details = { reason: 'may_still_be_mined' } as const
+  const stays = 'Nothing was changed; the money stays in transit.'
+  if (cancel_requested_at !== null)
+    return new Refusal('not_possible', {
+      message: `${why} ${stays} It was canceled at ${cancel_requested_at.toISOString()}: wait until the chain has decided.`,
+      details,
+    })
+  return new Refusal('not_possible', {
+    message: `${why} ${stays} Cancel the transfer instead.`,
+    details,
+    shell: `Run: trilho transfers cancel ${id}`,
+  })
+}
+
+/**
+ * Cancels a transfer that is not final. The worker signs a transaction that spends its nonce and pays nobody; the chain decides
+ * whether that one or the payment is mined (decision 0054). A transfer without a nonce fails here: nothing was signed for it.
+ */
+export async function cancelTransfer(
+  world: World,
+  { transfer_id }: DetailsOf<'cancel_transfer'>,
+): Promise<Done> {
+  const found = await transferById(world.db, transfer_id)
+  if (!found) refuse('transfer_not_found', { message: `No transfer ${transfer_id} in ${world.environment}.` })
+  const { transfer } = await world.commit(stepTransfer(world, found, { kind: 'cancel' }, { by: 'operator' }))
+  // Ended before it was canceled. An approval that is repeated after a crash finds the cancel, whatever came of it.
+  if (transfer.cancel_requested_at === null) throw supersededBy(transfer)
+  await makeDue(world.db, 'transfers', transfer_id)
+  const { status } = transfer
+  return { id: transfer_id, text: canceledWords(transfer), status }
+}
+
+function canceledWords(transfer: Transfer): string {
+  if (!isFinalTransfer(transfer))
+    return 'is being canceled: the money goes back when the chain has mined the cancel, and stays out if it mines the payment'
+  return transfer.status === 'failed' ? 'is canceled, and the money went back' : `is ${transfer.status}`
+}
+
+/** Refuses before the proposal what the approval would refuse. */
+export function assertCancelable(transfer: Transfer): void {
+  const { id, status, cancel_requested_at } = transfer
+  if (isFinalTransfer(transfer)) refuseOther(id, status)
+  if (cancel_requested_at !== null)
+    refuse('not_possible', {
+      message: `${id} was canceled at ${cancel_requested_at.toISOString()} already: wait until the chain has decided.`,
+      details: { reason: 'canceled_before' },
+    })
 }

@@ -91,7 +91,10 @@ export const rules = {
   reverse_credit: money('to reverse a credit'),
   resolve_payout: money('to resolve a payout'),
   resolve_transfer: money('to resolve a transfer'),
+  cancel_transfer: money('to cancel a transfer'),
   pay_fees: money('to pay fees'),
+  resume_rail: money('to resume a rail'),
+  move_custody: money('to move custody'),
 
   approve: deciding_on('to approve a proposal', 'decision'),
   reject: deciding_on('to reject a proposal', 'nothing'),
@@ -107,6 +110,9 @@ export const rules = {
   allow_third_party: inWorld('to arrange payouts to others'),
   set_money_limits: inWorld('to limit money'),
   set_treasury_limits: inWorld('to limit the treasury'),
+  // Anyone at a shell who sees money leave wrongly must be able to stop it at once. Two operators resume.
+  pause_rail: { ...inWorld('to pause a rail'), roles: deciding, open: true },
+  set_rail_limits: inWorld('to limit a rail'),
   close_exception: { ...inWorld('to close an exception'), roles: deciding },
   note_statement: { ...inWorld('to note a statement'), roles: deciding },
 

@@ -2,6 +2,7 @@ import type { Db } from '../../db/pool.ts'
 import type { StoragePlace } from '../../db/sealing.ts'
 import type { FindingRow, SearchCheck } from '../../ledger/audit.ts'
 import { limitNames } from '../../limits/tiers.ts'
+import { railLimitNames } from '../../money/custody/controls-store.ts'
 import { moneyLimitNames } from '../../money/money-limits/store.ts'
 import { customersWithoutAct, keysWithoutAct } from './unlogged-changes.ts'
 
@@ -35,6 +36,13 @@ const limits = `SELECT t.subject_id AS object_id, 'money limits that differ from
 const treasury = `SELECT t.asset AS object_id, 'a treasury limit that differs from its line' AS wrong
   FROM treasury_limits t, ${lastLine('t.asset', ['set_treasury_limits'])} WHERE ${differs('t', ['lowest', 'highest'])}`
 
+/** Pauses have a history of their own (controls-store.ts), because the service may pause without a line. */
+const rails = `SELECT c.rail AS object_id, 'a limit of a rail that differs from its line' AS wrong
+  FROM rail_controls c, ${lastLine('c.rail', ['set_rail_limits'])} WHERE ${differs('c', railLimitNames)}`
+const railsWithoutAct = `SELECT c.rail AS object_id, 'nobody set this limit of a rail' AS wrong FROM rail_controls c
+  WHERE (${railLimitNames.map((name) => `c.${name} IS NOT NULL`).join(' OR ')})
+    AND NOT EXISTS (SELECT FROM acts a WHERE a.object_id = c.rail AND a.action = 'set_rail_limits')`
+
 /** Each of these lines holds the key's full state. */
 const keyActs = ['create_key', 'rotate_key', 'revoke_key', 'set_key_limits', 'change_key']
 const keys = `SELECT k.id AS object_id, 'a key that differs from its line' AS wrong
@@ -49,6 +57,9 @@ const worldSettings: readonly string[] = [
   treasury,
   gone('set_treasury_limits', 'treasury_limits', 'asset'),
   unsaid('set_treasury_limits', 'treasury_limits', 'asset'),
+  rails,
+  gone('set_rail_limits', 'rail_controls', 'rail'),
+  railsWithoutAct,
   keys,
   keysWithoutAct,
   customersWithoutAct,

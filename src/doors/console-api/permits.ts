@@ -26,6 +26,8 @@ export const operatorPermits = {
   'operator.read': { admin: 'yes', resolver: 'yes', reader: 'yes' },
   /** Propose, approve and reject acts that move money; never approve or reject one's own. */
   'operator.decide': { admin: 'proof', resolver: 'proof' },
+  /** Pausing a rail, which like revoking a key never needs a proof. */
+  'operator.pause': { admin: 'yes', resolver: 'yes' },
   /** Partners' terms, limits, customers, partners, people. */
   'operator.rule': { admin: 'proof' },
 } as const satisfies Record<string, Partial<Record<OperatorRole, Leave>>>

@@ -1,8 +1,9 @@
 import type { AnyoneOfPartner } from '../../core/actor.ts'
 import { refuse } from '../../core/errors.ts'
+import { addWallet } from '../../money/custody/wallets.ts'
 import { stepTransfer, type TransferStep } from '../../money/onchain/settle.ts'
 import { isFinalTransfer, type Transfer } from '../../money/onchain/store.ts'
-import { addWallet, reserveNonce } from '../../money/onchain/transactions.ts'
+import { reserveNonce } from '../../money/onchain/transactions.ts'
 import { findTransfer } from '../../money/onchain/transfers.ts'
 import { findPayout } from '../../money/pix/payouts.ts'
 import { type FinalOutcome, settlePayout } from '../../money/pix/settle.ts'
@@ -79,7 +80,9 @@ async function sent(
 ): Promise<readonly TransferStep[]> {
   const wallet = await world.chains[transfer.network].wallet()
   await addWallet(world.db, transfer.network, wallet)
-  await world.commit(onBehalfOf(actor, reserveNonce(transfer, wallet, Number.POSITIVE_INFINITY)))
+  // The caller plays the network, so a pause of the rail does not matter.
+  const reserve = reserveNonce(transfer, wallet, Number.POSITIVE_INFINITY, { although_paused: true })
+  await world.commit(onBehalfOf(actor, reserve))
   return [{ kind: 'signed', attempt: 1, ...simulatedTransaction(transfer) }, { kind: 'broadcast' }]
 }
 

@@ -10,9 +10,11 @@ import { transaction } from '../../db/pool.ts'
 import type { Attempt, ChainRail, Purpose, Seen, Signed } from '../../rails/chain/rail.ts'
 import { exceptionsAbout } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
+import { selectControls } from '../custody/controls-store.ts'
+import { addWallet } from '../custody/wallets.ts'
 import { stepTransfer, type TransferStep } from './settle.ts'
 import { transferSteps } from './steps.ts'
-import { addWallet, attemptsOf, reserveNonce } from './transactions.ts'
+import { attemptsOf, reserveNonce } from './transactions.ts'
 
 /** Transfers with several transactions, on a chain whose answers are up to the test. */
 let bench: Bench
@@ -22,7 +24,7 @@ afterEach(async () => {
 })
 
 const BALANCE = 50_000_000n
-const WALLET = { wallet: 'simulated', nonce: 0n }
+const WALLET = { wallet: 'simulated', mined: 0n, pool: 0n }
 
 /** Like a real signer, which never returns a hash twice. */
 const signed = (purpose: Purpose): Signed => ({
@@ -54,7 +56,7 @@ async function openStage(answers: Partial<Answers> = {}) {
       const purpose = says.next(made)
       return purpose
         ? { kind: 'signed', transaction: signed(purpose) }
-        : { kind: 'later', at: new Date(Date.now() + 60_000) }
+        : { kind: 'later', at: new Date(Date.now() + 60_000), why: 'fee_above_cap' }
     },
     async broadcast(_, { tx_hash }) {
       sent.push(tx_hash)
@@ -151,6 +153,8 @@ test('a nonce that was taken before the broadcast was accepted is an exception',
   await stage.carry()
   expect(await stage.exceptions()).toEqual(['contradiction'])
   expect(await stage.now()).toMatchObject({ status: 'pending' })
+  // Another program has the wallet's key: nothing more is paid from the wallet.
+  expect(await selectControls(bench.world.db)).toMatchObject([{ rail: 'tron', paused_by: 'service' }])
 })
 
 test.each<[string, (made: readonly Attempt[]) => Seen]>([

@@ -7,23 +7,29 @@ import {
   networkFeesAccount,
 } from '../../ledger/accounts.ts'
 import { type Command, type Decision, type Held, keep, type Write, writeTo } from '../../ledger/command.ts'
-import type { Attempt, Charge, Seen, Signed } from '../../rails/chain/rail.ts'
+import type { Attempt, Charge, Purpose, Seen, Signed } from '../../rails/chain/rail.ts'
 import { contradictionWrite } from '../../records/desk/contradictions.ts'
 import { holdRows } from '../../records/desk/holds.ts'
-import { type Resolution, resolutionWrites } from '../../records/desk/resolutions.ts'
+import { followUpWrite, type Resolution, resolutionWrites } from '../../records/desk/resolutions.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
+import { pausedRows } from '../custody/controls-store.ts'
 import { renderTransfer, type TransferFailureCode, transferFailureMessages } from './contract.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 import { insertTransactions, type Mined, madeRows, updateMined } from './transactions.ts'
 
 /** A step in the life of a transfer. Each is applied once; repeating it changes nothing. */
 export type TransferStep =
-  /** One more transaction. Ignored if the transfer has one of this number, has reserved nothing, or is held by a proposal. */
+  /** One more transaction. Ignored if the transfer has one of this number, has reserved nothing, or `mayLeave` forbids it. */
   | ({ readonly kind: 'signed'; readonly attempt: number } & Signed)
   /** Refused before anything was reserved, so nothing was sent. Ignored if the transfer has a nonce. */
   | { readonly kind: 'refused'; readonly rail_code: string }
   | { readonly kind: 'broadcast' }
+  /**
+   * Operators canceled the transfer. One without a nonce fails at once: nothing was signed. From now on only cancels are signed
+   * for any other, and the chain decides whether a payment or a cancel is mined. Ignored if the transfer is canceled already.
+   */
+  | { readonly kind: 'cancel' }
   /** `mined` is absent if an operator established the outcome. */
   | ({ readonly kind: 'confirmed'; readonly mined?: Mined } & Charge)
   /** The chain reports that the nonce is spent without effect: the payment was reverted, or canceled. */
@@ -46,33 +52,46 @@ export function endOf(
   return { kind: 'failed', rail_code: attempt.purpose === 'cancel' ? 'canceled' : 'reverted', ...facts }
 }
 
-/** The source of a step. In the sandbox the caller may play the network; an operator gives evidence. */
+/** The source of a step. In the sandbox the caller may play the network; an operator who resolves a transfer gives evidence. */
 export type StepSource =
   | { readonly by: 'rail' }
   | { readonly by: 'caller' }
-  | { readonly by: 'operator'; readonly resolution: Resolution }
+  | { readonly by: 'operator'; readonly resolution?: Resolution }
 
 /**
- * Whether a transaction may be broadcast: it is stored, and the newest one of its transfer, the transfer is not final, and no
- * open proposal holds it. Judged under the transfer's lock, right before the broadcast.
+ * Whether a transaction may be broadcast: it is stored, and the newest one of its transfer, the transfer is not final, and
+ * `mayLeave` allows it. While the rail is paused, no payment of a pending transfer is: it may not be out yet. Judged under the
+ * transfer's lock, right before the broadcast.
  */
 export const intendBroadcast = (
-  { id, partner_id }: Transfer,
-  { attempt }: Pick<Attempt, 'attempt'>,
+  { id, partner_id, network }: Transfer,
+  { attempt, purpose }: Pick<Attempt, 'attempt' | 'purpose'>,
 ): Command<boolean> => ({
   partner_id,
   locks: {
     rows: [{ source: transferRows, id }],
-    reads: [holdRows, madeRows].map((source) => ({ source, id })),
+    reads: [
+      { source: holdRows, id },
+      { source: madeRows, id },
+      { source: pausedRows, id: network },
+    ],
   },
   decide(held): Decision<boolean> {
     const row = held.row(transferRows, id)
+    if (!row || isFinalTransfer(row)) return { result: false }
     const is_newest = held.row(madeRows, id)?.made === attempt
-    return {
-      result: is_newest && row !== undefined && !isFinalTransfer(row) && held.row(holdRows, id) === undefined,
-    }
+    const is_first = row.status === 'pending' && purpose === 'pay'
+    const is_paused = is_first && held.row(pausedRows, network) !== undefined
+    return { result: is_newest && !is_paused && mayLeave(held, row, purpose) }
   },
 })
+
+/**
+ * While a proposal holds the transfer, nothing is signed or broadcast. Once operators canceled it, only cancels are, whatever
+ * holds it: the hold of the approved proposal itself may outlive a node that crashed.
+ */
+const mayLeave = (held: Held, { id, cancel_requested_at }: Transfer, purpose: Purpose): boolean =>
+  cancel_requested_at === null ? held.row(holdRows, id) === undefined : purpose === 'cancel'
 
 type Stepped = { readonly transfer: Transfer; readonly changed: boolean }
 
@@ -83,18 +102,26 @@ export function stepTransfer(
   source: StepSource,
 ): Command<Stepped> {
   const { id, partner_id, customer_id, asset } = transfer
-  const ends = step.kind === 'confirmed' || step.kind === 'failed' || step.kind === 'refused'
+  const may_end = step.kind !== 'signed' && step.kind !== 'broadcast'
   return {
     partner_id,
     locks: {
-      ...(ends ? { accounts: [{ customer_id, asset }] } : {}),
+      ...(may_end ? { accounts: [{ customer_id, asset }] } : {}),
       rows: [{ source: transferRows, id }],
-      ...(step.kind === 'signed' ? { reads: [holdRows, madeRows].map((source) => ({ source, id })) } : {}),
+      ...(step.kind === 'signed'
+        ? {
+            reads: [
+              { source: holdRows, id },
+              { source: madeRows, id },
+              { source: pausedRows, id: transfer.network },
+            ],
+          }
+        : {}),
     },
     decide(held): Decision<Stepped> {
       const before = held.row(transferRows, id) ?? refuse('service_unavailable')
       const after =
-        step.kind === 'signed' && !mayStore(held, before, step)
+        step.kind === 'signed' && !mayStore(held, before, step, source)
           ? undefined
           : afterStep(before, step, held.now)
       if (!after) {
@@ -109,16 +136,20 @@ export function stepTransfer(
           result: { transfer: charged ?? before, changed: false },
         }
       }
+      const ends = isFinalTransfer(after)
+      const resolution = source.by === 'operator' ? source.resolution : undefined
       return {
         movements: ends ? [movementOf(after), chargeOf(after)] : [],
         writes: [
           writeTo(updateTransfers, after),
           ...transactionWrites(after, step, held.now),
           ...eventOf(world, before, after, held.now),
-          ...(ends && source.by === 'operator' ? resolved(after, source.resolution, held.now) : []),
+          ...(ends && resolution ? resolved(after, resolution, held.now) : []),
+          ...(ends && !resolution ? watched(world, after, step, held.now) : []),
         ],
         // Nodes and callers that sign at once may share a batch.
         ...(step.kind === 'signed' ? { keeps: [keep(madeRows, { id, made: step.attempt })] } : {}),
+        ...(step.kind === 'cancel' ? { carries_out: true as const } : {}),
         result: { transfer: after, changed: true },
       }
     },
@@ -126,12 +157,20 @@ export function stepTransfer(
 }
 
 /**
- * A signature that is not stored is never broadcast, so it is safe to drop it: while a proposal holds the transfer, and when
- * another node stored a transaction of the same number.
+ * A signature that is not stored is never broadcast, so it is safe to drop it: when `mayLeave` forbids it, when another node
+ * stored a transaction of the same number, and when the rail was paused before the first payment. A caller in the sandbox plays
+ * the network, so a pause does not matter there.
  */
-function mayStore(held: Held, before: Transfer, { attempt }: { readonly attempt: number }): boolean {
+function mayStore(
+  held: Held,
+  before: Transfer,
+  { attempt, purpose }: { readonly attempt: number } & Pick<Signed, 'purpose'>,
+  { by }: StepSource,
+): boolean {
   const made = held.row(madeRows, before.id)?.made ?? 0
-  return before.nonce !== null && held.row(holdRows, before.id) === undefined && made === attempt - 1
+  const is_first = attempt === 1 && purpose === 'pay' && by !== 'caller'
+  if (is_first && held.row(pausedRows, before.network)) return false
+  return before.nonce !== null && made === attempt - 1 && mayLeave(held, before, purpose)
 }
 
 function transactionWrites({ id: transfer_id, network }: Transfer, step: TransferStep, now: Date): Write[] {
@@ -156,6 +195,13 @@ function eventOf(world: World, before: Transfer, after: Transfer, now: Date): Wr
 /** A transfer that was never signed needs no follow-up query: the chain cannot know it. */
 const resolved = ({ id, tx_hash }: Transfer, resolution: Resolution, now: Date): Write[] =>
   resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null }, resolution, now)
+
+/** A block that was deep enough may vanish all the same until the network has finalized it. */
+function watched(world: World, { id, network }: Transfer, step: TransferStep, now: Date): Write[] {
+  const is_mined = 'mined' in step && step.mined !== undefined
+  const may_vanish = world.chains[network].finality !== undefined
+  return is_mined && may_vanish ? [followUpWrite({ kind: 'transfer', id }, now)] : []
+}
 
 /** The rail reports another outcome or payment than the booked one, or refuses a transfer that is signed. */
 function isContradiction(before: Transfer, step: TransferStep): boolean {
@@ -200,8 +246,10 @@ function afterStep(before: Transfer, step: TransferStep, now: Date): Transfer | 
       return before.nonce === null
         ? failedWith(before, step.rail_code, 'refused_before_broadcast', now)
         : undefined
+    case 'cancel':
+      return afterCancel(before, now)
     case 'failed':
-      return before.status === 'processing'
+      return before.status === 'processing' || isCancelOfUnpaid(before, step)
         ? {
             ...failedWith(before, step.rail_code, 'reverted', now),
             ...namedByMined(step),
@@ -210,6 +258,16 @@ function afterStep(before: Transfer, step: TransferStep, now: Date): Transfer | 
         : undefined
   }
 }
+
+function afterCancel(before: Transfer, now: Date): Transfer | undefined {
+  if (before.cancel_requested_at !== null) return undefined
+  const canceled = { ...before, cancel_requested_at: now }
+  return before.nonce === null ? failedWith(canceled, 'canceled', 'canceled', now) : canceled
+}
+
+/** No payment was ever signed, so the transfer stayed pending while its cancel was mined. */
+const isCancelOfUnpaid = (before: Transfer, { mined }: { readonly mined?: Mined }): boolean =>
+  before.status === 'pending' && before.tx_hash === null && mined?.attempt.purpose === 'cancel'
 
 /** What partners see of a transfer that is on its way changes with its hash. */
 const withTransaction = (before: Transfer, step: Signed): Transfer => ({
@@ -234,7 +292,7 @@ const chargedAt = ({ charged }: Charge, now: Date) =>
 /** An operator ended the transfer, and the chain later confirms the outcome and reports its charge. */
 function afterLateCharge(before: Transfer, step: TransferStep, now: Date): Transfer | undefined {
   if (step.kind !== 'confirmed' && step.kind !== 'failed') return undefined
-  const tells = step.charged !== undefined && before.charged === null && before.tx_hash !== null
+  const tells = step.charged !== undefined && before.charged === null && before.nonce !== null
   return tells && before.status === step.kind ? { ...before, ...chargedAt(step, now) } : undefined
 }
 

@@ -45,7 +45,7 @@ function chainWithDeadNetwork({ isDead = ({ network }: ChainOrder) => network ==
     async screen(order) {
       if (!isDead(order)) return { kind: 'payable' }
       await over(order)
-      return { kind: 'later', at: new Date(Date.now() + 600_000) }
+      return { kind: 'later', at: new Date(Date.now() + 600_000), why: 'fee_above_cap' }
     },
     broadcast: async () => ({ kind: 'accepted' }),
     async look(order, _, made) {

@@ -7,6 +7,8 @@ import {
   type Broadcast,
   type ChainRail,
   chainsOf,
+  type Later,
+  type LaterReason,
   type Purpose,
   type Screened,
   type Seen,
@@ -15,16 +17,19 @@ import { SignatureRefused } from '../../rails/signer/signer.ts'
 import { recordContradiction } from '../../records/desk/contradictions.ts'
 import { isHeld } from '../../records/desk/holds.ts'
 import { reportInvalidAnswer } from '../../records/desk/invalid-answers.ts'
-import { endFollowUp, type FollowUp } from '../../records/desk/resolutions.ts'
+import { endFollowUp, type FollowUp, isLastFollowUp } from '../../records/desk/resolutions.ts'
 import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import { type AnswerSummary, noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
+import { isPaused, pauseRail } from '../custody/controls.ts'
+import { openGuard, type PauseRail } from '../custody/guard.ts'
+import { addWallet } from '../custody/wallets.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
 import { endOf, intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
 import { isDoubleTxHash, isFinalTransfer, type Transfer, transferById } from './store.ts'
-import { addWallet, attemptsOf, reservationOf, reserveNonce } from './transactions.ts'
+import { attemptsOf, reservationOf, reserveNonce, type StoredAttempt } from './transactions.ts'
 
 /**
  * What a worker does with a transfer that it has taken (contract §9): it reserves one nonce, stores every transaction before it
@@ -36,13 +41,27 @@ type TransferSteps = {
 }
 
 const RETRY_MS = 5000
+/** A transfer that waits for longer, for a reason that a person can end, is an exception. */
+const WAITING_MOST_MS = 600_000
+/** Delay of a transfer that is not out yet, while its rail is paused. */
+const PAUSED_MS = 15_000
 /** A row that does not fit its seal stays so until a person has looked at it. */
 const UNSEALED_RETRY_MS = 60_000
 /** Least delay, also if the rail asks to be called at a time in the past. */
 const SOONEST_MS = 50
 
-export function transferSteps(to: World, log: Logger, steps: StepRecorder = noSteps): TransferSteps {
-  const world: World = { ...to, chains: chainsOf((network) => noting(to.chains[network], steps)) }
+export function transferSteps(
+  to: World,
+  log: Logger,
+  steps: StepRecorder = noSteps,
+  pause: PauseRail = pauseRail,
+): TransferSteps {
+  const guard = openGuard(to, log, pause)
+  const world: CarryingWorld = {
+    ...to,
+    chains: chainsOf((network) => noting(guard.guarded(to.chains[network]), steps)),
+    noteWaiting: (id, why) => steps.begin(id, 'asked')(waitingFor(why)),
+  }
   return {
     async carry(transfer) {
       try {
@@ -57,9 +76,20 @@ export function transferSteps(to: World, log: Logger, steps: StepRecorder = noSt
         await later(world, transfer, RETRY_MS)
       }
     },
-    compare: (followed) => compare(world, log, followed),
+    compare: (followed) => compare(world, log, pause, followed),
   }
 }
+
+/** A world whose rails record their steps. `noteWaiting` records why nothing was signed yet. */
+type CarryingWorld = World & { noteWaiting(transfer_id: string, why: LaterReason): void }
+
+/** Reasons that need no person: they are part of the plan. */
+const planned: readonly LaterReason[] = ['scheduled', 'not_worth_it']
+
+const waitingFor = (why: LaterReason): AnswerSummary => ({
+  heard: why === 'endpoints_unavailable' || why === 'endpoints_disagree' ? 'unknown' : 'waiting',
+  said: `later ${why}`,
+})
 
 /** Wraps the rail so that every exchange is recorded for the console. Signing contacts nobody, so it is no step. */
 const noting = (chain: ChainRail, steps: StepRecorder): ChainRail => ({
@@ -110,8 +140,11 @@ const minedWords = { paid: 'confirmed', none: 'failed', other: 'mined otherwise'
 const later = (world: World, transfer: Transfer, ms: number) =>
   retryAfter(world.db, 'transfers', transfer, ms)
 
-const pollLater = (world: World, transfer: Transfer) =>
-  later(world, transfer, pollAgainAfter(transfer.network, world.clock.now() - transfer.created_at.getTime()))
+/** A transfer that was canceled is asked about as often as a new one. */
+const pollLater = (world: World, transfer: Transfer) => {
+  const since = transfer.cancel_requested_at ?? transfer.created_at
+  return later(world, transfer, pollAgainAfter(transfer.network, world.clock.now() - since.getTime()))
+}
 
 async function step(world: World, transfer: Transfer, taken: TransferStep): Promise<Transfer> {
   const stepped = await world
@@ -132,33 +165,81 @@ async function refuseDouble(
   throw error
 }
 
-async function carry(world: World, transfer: Transfer): Promise<void> {
+async function carry(world: CarryingWorld, transfer: Transfer): Promise<void> {
   if (transfer.status === 'processing') return follow(world, transfer)
+  if (transfer.cancel_requested_at !== null) return cancelPending(world, transfer)
   if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
+  if (await isPaused(world, transfer.network)) return waitForResume(world, transfer)
   return transfer.nonce === null ? reserve(world, transfer) : send(world, transfer)
 }
 
-const laterAt = (world: World, transfer: Transfer, at: Date) =>
-  later(world, transfer, Math.max(SOONEST_MS, at.getTime() - world.clock.now()))
+async function waitUntil(
+  world: CarryingWorld,
+  transfer: Transfer,
+  { at, why }: Omit<Later, 'kind'>,
+): Promise<void> {
+  if (!planned.includes(why)) world.noteWaiting(transfer.id, why)
+  await reportWaiting(world, transfer, why, transfer.created_at)
+  await later(world, transfer, Math.max(SOONEST_MS, at.getTime() - world.clock.now()))
+}
+
+/** After ten minutes the reason is an exception. */
+async function reportWaiting(
+  world: World,
+  { id, partner_id, network, status }: Transfer,
+  why: LaterReason,
+  since: Date,
+): Promise<void> {
+  if (planned.includes(why) || world.clock.now() - since.getTime() < WAITING_MOST_MS) return
+  await recordExceptionDaily(world.db, world.clock, {
+    kind: 'stuck',
+    rail: network,
+    object_id: id,
+    partner_id,
+    details: { status, why, since: since.toISOString() },
+  })
+}
+
+/**
+ * While the rail is paused nothing is signed or broadcast for a pending transfer. One that was signed may be out all the same:
+ * its node can have died after the broadcast. So the chain is asked.
+ */
+async function waitForResume(world: CarryingWorld, transfer: Transfer): Promise<void> {
+  const made = transfer.nonce === null ? [] : await attemptsOf(world.db, transfer.id)
+  const seen = made.length === 0 ? undefined : await look(world, transfer, made)
+  if (seen?.kind === 'taken') await recordUnclear(world, transfer, seen)
+  if (seen?.kind !== 'waiting' && seen?.kind !== 'mined')
+    return waitUntil(world, transfer, { at: new Date(world.clock.now() + PAUSED_MS), why: 'rail_paused' })
+  await step(world, transfer, { kind: 'broadcast' })
+  await pollLater(world, transfer)
+}
 
 /** Two nodes may reserve at once: `reserveNonce` gives the first one's nonce to both. */
-async function reserve(world: World, transfer: Transfer): Promise<void> {
+async function reserve(world: CarryingWorld, transfer: Transfer): Promise<void> {
   if (!(await isAsOrdered(world, transfer))) {
     await recordRefusal(world, transfer, 'its row is not what was ordered: its seal does not fit it')
     return later(world, transfer, UNSEALED_RETRY_MS)
   }
   const rail = world.chains[transfer.network]
   const screened = await rail.screen(chainOrderOf(transfer))
-  if (screened.kind === 'later') return laterAt(world, transfer, screened.at)
+  if (screened.kind === 'later') return waitUntil(world, transfer, screened)
   if (screened.kind === 'refused') return void (await step(world, transfer, screened))
   const wallet = await rail.wallet()
   await addWallet(world.db, transfer.network, wallet)
   const reserved = await world.commit(reserveNonce(transfer, wallet, rail.reserved_most))
   crashPoint('after_reserve')
-  // Ended or held meanwhile, or the wallet has as many transactions on their way as it may have.
-  if (!reserved || reserved.nonce === null) return later(world, transfer, RETRY_MS)
+  if (!reserved || isFinalTransfer(reserved)) return
+  if (reserved.nonce === null) return waitForNonce(world, transfer)
   // Another node may have broadcast or ended the transfer meanwhile.
   if (reserved.status === 'pending') await send(world, { ...reserved, attempts: transfer.attempts })
+}
+
+/** A proposal holds the transfer by now, the rail is paused, or the wallet has as many transactions on their way as it may have. */
+async function waitForNonce(world: CarryingWorld, transfer: Transfer): Promise<void> {
+  const at = new Date(world.clock.now() + RETRY_MS)
+  if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
+  const why = (await isPaused(world, transfer.network)) ? 'rail_paused' : 'nonces_in_use'
+  await waitUntil(world, transfer, { at, why })
 }
 
 /**
@@ -172,16 +253,16 @@ async function isAsOrdered(world: World, transfer: Transfer): Promise<boolean> {
   return expected === null || expected === seal
 }
 
-async function send(world: World, transfer: Transfer): Promise<void> {
+async function send(world: CarryingWorld, transfer: Transfer): Promise<void> {
   const made = await attemptsOf(world.db, transfer.id)
   if (made.length === 0) return sign(world, transfer)
   await broadcast(world, transfer, made)
 }
 
 /** Two nodes may sign at once: `stepTransfer` (settle.ts) stores the first signature under a lock and ignores the other. */
-async function sign(world: World, transfer: Transfer): Promise<void> {
+async function sign(world: CarryingWorld, transfer: Transfer): Promise<void> {
   const signed = await signNext(world, transfer, [], 'pay')
-  if (signed instanceof Date) return laterAt(world, transfer, signed)
+  if ('why' in signed) return waitUntil(world, transfer, signed)
   // A proposal holds the transfer by now: the signature was discarded, and nobody outside has seen it.
   if (signed.tx_hash === null && !isFinalTransfer(signed)) return later(world, transfer, RETRY_MS)
   // Another node may have broadcast or ended the transfer meanwhile.
@@ -189,16 +270,16 @@ async function sign(world: World, transfer: Transfer): Promise<void> {
   await broadcast(world, { ...signed, attempts: transfer.attempts }, await attemptsOf(world.db, transfer.id))
 }
 
-/** Signs and stores the next transaction of a transfer. A date: the rail wants to be asked again then. */
+/** Signs and stores the next transaction of a transfer, unless the rail wants to be asked again later. */
 async function signNext(
   world: World,
   transfer: Transfer,
   made: readonly Attempt[],
   purpose: Purpose,
-): Promise<Transfer | Date> {
+): Promise<Transfer | Later> {
   const rail = world.chains[transfer.network]
   const answer = await rail.attempt(chainOrderOf(transfer), reservationOf(transfer), made, purpose)
-  if (answer.kind === 'later') return answer.at
+  if (answer.kind === 'later') return answer
   crashPoint('after_sign')
   return step(world, transfer, { kind: 'signed', attempt: made.length + 1, ...answer.transaction })
 }
@@ -235,21 +316,51 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
   const end = endOf(seen, made)
   if (end) return void (await step(world, transfer, end))
   if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
-  // Dropped from the mempool, or removed by a reorg: broadcast the same bytes again. Nodes that dropped them because of their fee
-  // do not take them again.
-  const is_refused = seen.kind === 'absent' && (await broadcastAgain(world, transfer, made)) === 'unknown'
-  if (seen.kind === 'waiting' || is_refused) await replaceIfStuck(world, transfer, made)
+  if (seen.kind === 'absent' || seen.kind === 'waiting') await bringForward(world, transfer, made, seen.kind)
   await pollLater(world, transfer)
+}
+
+async function bringForward(
+  world: World,
+  transfer: Transfer,
+  made: readonly Attempt[],
+  seen: 'absent' | 'waiting',
+): Promise<void> {
+  const is_canceled = made.at(-1)?.purpose === 'cancel'
+  if (transfer.cancel_requested_at !== null && !is_canceled) return cancel(world, transfer, made)
+  // Dropped from the mempool, or removed by a reorg: the same bytes first, others only if no node takes them any more.
+  if (seen === 'absent' && (await broadcastAgain(world, transfer, made)) !== 'unknown') return
+  await replaceIfStuck(world, transfer, made)
+}
+
+/**
+ * Operators canceled a transfer that no node is known to have. Its payment, if one was signed, may be in a pool all the same:
+ * such a transfer becomes `processing`, and the chain decides. Without a payment it stays pending until the cancel is mined.
+ */
+async function cancelPending(world: World, transfer: Transfer): Promise<void> {
+  const taken = transfer.tx_hash === null ? transfer : await step(world, transfer, { kind: 'broadcast' })
+  if (!isFinalTransfer(taken)) await follow(world, { ...taken, attempts: transfer.attempts })
+}
+
+/** The cancel offers higher fees than all payments with the same nonce. If a payment is mined nevertheless, it counts. */
+async function cancel(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
+  const signed = await signNext(world, transfer, made, 'cancel')
+  if ('why' in signed) return reportWaiting(world, transfer, signed.why, transfer.cancel_requested_at!)
+  if (isFinalTransfer(signed)) return
+  crashPoint('before_cancel')
+  await broadcastAgain(world, transfer, await attemptsOf(world.db, transfer.id))
 }
 
 async function broadcastAgain(
   world: World,
   transfer: Transfer,
   made: readonly Attempt[],
-): Promise<Broadcast['kind'] | undefined> {
+): Promise<Broadcast['kind'] | 'forbidden'> {
   const newest = made.at(-1)!
-  if (!(await mayBroadcast(world, transfer, newest))) return undefined
-  return (await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)).kind
+  if (!(await mayBroadcast(world, transfer, newest))) return 'forbidden'
+  const { kind } = await world.chains[transfer.network].broadcast(chainOrderOf(transfer), newest)
+  crashPoint('after_broadcast')
+  return kind
 }
 
 const isStuck = (world: World, { network }: Transfer, { created_at }: Attempt): boolean =>
@@ -262,7 +373,8 @@ async function replaceIfStuck(world: World, transfer: Transfer, made: readonly A
   // What is being canceled is not paid with higher fees.
   const signed = await signNext(world, transfer, made, newest.purpose)
   // An older one waits. The newest may never have left: its node can have died between storing and broadcasting it.
-  if (signed instanceof Date) {
+  if ('why' in signed) {
+    await reportWaiting(world, transfer, signed.why, newest.created_at)
     if (made.length > 1) await broadcastAgain(world, transfer, made)
     return
   }
@@ -276,13 +388,18 @@ const problems = {
   taken: 'its nonce was spent by a transaction that the service did not sign',
 } as const
 
-/** Only a person can judge what happened to the money; the transfer stays open. */
-const recordUnclear = (
+/**
+ * Only a person can judge what happened to the money; the transfer stays open. Whoever took a nonce has the wallet's key, or the
+ * database is older than the chain: nothing more is paid from the wallet until two operators resume the rail.
+ */
+async function recordUnclear(
   world: World,
   { id, partner_id, network, status }: Transfer,
   seen: Extract<Seen, { kind: 'mined' | 'taken' }>,
-) =>
-  recordExceptionDaily(world.db, world.clock, {
+): Promise<void> {
+  if (seen.kind === 'taken')
+    await pauseRail(world, { rail: network, by: 'service', reason: `${id}: ${problems.taken}` })
+  await recordExceptionDaily(world.db, world.clock, {
     kind: 'contradiction',
     rail: network,
     object_id: id,
@@ -293,6 +410,7 @@ const recordUnclear = (
       problem: problems[seen.kind],
     },
   })
+}
 
 /** Nothing was signed, and nothing will be until a person has found out who changed the row. */
 const recordRefusal = (world: World, { id, partner_id, network, status }: Transfer, problem: string) =>
@@ -304,11 +422,16 @@ const recordRefusal = (world: World, { id, partner_id, network, status }: Transf
     details: { booked: status, problem },
   })
 
-/** Checks whether the chain confirms what an operator decided. */
-async function compare(world: World, log: Logger, { resource_id }: FollowUp): Promise<void> {
+/** Checks whether the chain confirms what an operator decided, and whether a block in which a transfer ended is still there. */
+async function compare(world: World, log: Logger, pause: PauseRail, followed: FollowUp): Promise<void> {
+  const { resource_id } = followed
   const transfer = await transferById(world.db, resource_id)
-  if (!transfer || transfer.tx_hash === null) return
+  if (!transfer) return
   const made = await attemptsOf(world.db, transfer.id)
+  const mined = made.find(isMined)
+  if (mined && world.chains[transfer.network].finality)
+    return watchBlock(world, pause, { transfer, made, mined, followed })
+  if (transfer.tx_hash === null) return
   const seen = await look(world, transfer, made).catch(async (error: unknown) => {
     if (error instanceof InvalidAnswer) await reportInvalidAnswer(world, log, transfer, error)
     throw error
@@ -328,3 +451,44 @@ async function compare(world: World, log: Logger, { resource_id }: FollowUp): Pr
   await step(world, transfer, end)
   await endFollowUp(world.db, resource_id)
 }
+
+type MinedAttempt = StoredAttempt & { readonly block_height: bigint; readonly block_hash: string }
+
+const isMined = (attempt: StoredAttempt): attempt is MinedAttempt => attempt.block_hash !== null
+
+type Watched = {
+  readonly transfer: Transfer
+  readonly made: readonly Attempt[]
+  readonly mined: MinedAttempt
+  readonly followed: FollowUp
+}
+
+/**
+ * The transfer has ended by a transaction in this block. If the block is gone and the transaction is in no other final block with
+ * the same effect, the books say something that the chain does not: a person must look, and the rail sends nothing more.
+ */
+async function watchBlock(
+  world: World,
+  pause: PauseRail,
+  { transfer, made, mined, followed }: Watched,
+): Promise<void> {
+  const { id, network, status } = transfer
+  const finality = await world.chains[network].finality?.(mined)
+  if (finality === undefined || finality === 'final') return endFollowUp(world.db, id)
+  if (finality === 'open') {
+    if (isLastFollowUp(followed))
+      await reportVanished(world, transfer, 'its block was not finalized within a day')
+    return
+  }
+  const end = endOf(await look(world, transfer, made), made)
+  const is_same = end?.kind === status && end.mined?.attempt.tx_hash === mined.tx_hash
+  if (is_same && end.mined && (await world.chains[network].finality?.(end.mined)) === 'final')
+    return endFollowUp(world.db, id)
+  if (is_same) return
+  await reportVanished(world, transfer, 'the block in which it ended is no longer in the chain')
+  const reason = `Block ${mined.block_height} of ${network}, in which transfer ${id} ended, is no longer in the chain.`
+  await pause(world, { rail: network, by: 'service', reason })
+}
+
+const reportVanished = (world: World, transfer: Transfer, problem: string) =>
+  recordContradiction(world, { rail: transfer.network, object: transfer, said: { kind: 'gone' }, problem })

@@ -295,6 +295,14 @@ const carried = networkNames.map((name) => `('${name}', '${networks[name].asset}
 /** Every payment that was signed is told, once the transfer is on its way. */
 const payments = `(SELECT count(*) FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'pay')`
 
+const isInGap = (wallet_id: string, nonce: string) =>
+  `EXISTS (SELECT FROM wallet_gaps o WHERE o.wallet_id = ${wallet_id} AND o.first_nonce <= ${nonce} AND o.next_nonce > ${nonce})`
+
+/** SQL: a transfer has the nonce, or operators accepted that a foreign transaction spent it. */
+const isSpent = (wallet_id: string, nonce: string) =>
+  `(EXISTS (SELECT FROM transfers o WHERE o.wallet_id = ${wallet_id} AND o.nonce = ${nonce}) OR ${isInGap(wallet_id, nonce)})`
+const isCancelMined = `EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'cancel' AND x.block_hash IS NOT NULL)`
+
 export const transferChecks: readonly Check[] = [
   {
     name: 'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner',
@@ -311,13 +319,16 @@ export const transferChecks: readonly Check[] = [
         OR (t.status = 'failed') <> (t.failure_code IS NOT NULL) OR (t.failure_code IS NULL AND t.rail_code IS NOT NULL)
         OR (t.status IN ('confirmed', 'failed')) <> (t.completed_at IS NOT NULL)
         OR (t.charged IS NULL) <> (t.charged_at IS NULL) OR t.charged < 0
-        OR (t.charged IS NOT NULL AND (t.completed_at IS NULL OR t.tx_hash IS NULL OR t.charged_at < t.completed_at))
+        OR (t.charged IS NOT NULL AND (t.completed_at IS NULL OR t.nonce IS NULL OR t.charged_at < t.completed_at))
         OR (t.wallet_id IS NULL) <> (t.nonce IS NULL) OR (t.tx_hash IS NOT NULL AND t.nonce IS NULL)
-        OR (t.status = 'failed' AND t.nonce IS NOT NULL AND t.tx_hash IS NULL)
+        OR (t.status = 'failed' AND t.nonce IS NOT NULL AND t.tx_hash IS NULL AND NOT ${isCancelMined})
+        OR (t.cancel_requested_at IS NOT NULL AND (t.cancel_requested_at < t.created_at OR t.cancel_requested_at > t.completed_at
+          OR (t.nonce IS NULL AND t.failure_code IS DISTINCT FROM 'canceled')))
+        OR (t.nonce IS NULL AND t.failure_code = 'canceled' AND t.cancel_requested_at IS DISTINCT FROM t.completed_at)
         OR t.sequence <> CASE t.status WHEN 'pending' THEN 1 WHEN 'processing' THEN 1 + ${payments} ELSE 2 + ${payments} END)`,
   },
   {
-    name: 'every transfer that has reserved a nonce has the one after its predecessor in its wallet',
+    name: 'every transfer that has reserved a nonce has the one after its predecessor in its wallet, or after a gap',
     walk: 'causes',
     prefix: 'tr',
     sql: (
@@ -325,17 +336,30 @@ export const transferChecks: readonly Check[] = [
     ) => `SELECT t.id AS object_id, t.partner_id, t.wallet_id, t.nonce FROM transfers t LEFT JOIN wallets w ON w.id = t.wallet_id
       WHERE ${within('t.id')} AND t.nonce IS NOT NULL AND (w.id IS NULL OR w.id <> w.network || ':' || w.address
         OR w.network <> t.network OR t.nonce < w.first_nonce OR t.nonce >= w.next_nonce
-        OR (t.nonce > w.first_nonce AND NOT EXISTS (SELECT FROM transfers o WHERE o.wallet_id = t.wallet_id AND o.nonce = t.nonce - 1))
-        OR (t.nonce < w.next_nonce - 1 AND NOT EXISTS (SELECT FROM transfers o WHERE o.wallet_id = t.wallet_id AND o.nonce = t.nonce + 1))
+        OR (t.nonce > w.first_nonce AND NOT ${isSpent('t.wallet_id', 't.nonce - 1')})
+        OR (t.nonce < w.next_nonce - 1 AND NOT ${isSpent('t.wallet_id', 't.nonce + 1')}) OR ${isInGap('t.wallet_id', 't.nonce')}
         OR EXISTS (SELECT FROM transfers o WHERE o.wallet_id = t.wallet_id AND o.nonce = t.nonce AND o.id <> t.id))`,
   },
   {
-    name: 'every wallet has given its nonces, up to the last one, to transfers',
+    name: 'every wallet has given its nonces, up to the last one, to transfers and gaps',
     walk: 'causes',
     // A few rows, checked in the piece whose range contains the name of their table.
     sql: (within) => `SELECT w.id AS object_id, w.network, w.first_nonce, w.next_nonce FROM wallets w
       WHERE ${within(`'wallets'`)} AND (w.id <> w.network || ':' || w.address OR w.first_nonce < 0 OR w.next_nonce < w.first_nonce
-        OR (w.next_nonce > w.first_nonce AND NOT EXISTS (SELECT FROM transfers t WHERE t.wallet_id = w.id AND t.nonce = w.next_nonce - 1)))`,
+        OR (w.next_nonce > w.first_nonce AND NOT ${isSpent('w.id', 'w.next_nonce - 1')}))`,
+  },
+  {
+    name: 'every gap in the nonces of a wallet lies between its transfers, and overlaps no other gap',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT g.wallet_id AS object_id, g.first_nonce, g.next_nonce FROM wallet_gaps g LEFT JOIN wallets w ON w.id = g.wallet_id
+      WHERE ${within(`'wallets'`)} AND (w.id IS NULL OR g.first_nonce < w.first_nonce OR g.next_nonce <= g.first_nonce OR g.next_nonce > w.next_nonce
+        OR (g.first_nonce > w.first_nonce AND NOT ${isSpent('g.wallet_id', 'g.first_nonce - 1')})
+        OR (g.next_nonce < w.next_nonce AND NOT ${isSpent('g.wallet_id', 'g.next_nonce')})
+        OR EXISTS (SELECT FROM transfers t WHERE t.wallet_id = g.wallet_id AND t.nonce >= g.first_nonce AND t.nonce < g.next_nonce)
+        OR EXISTS (SELECT FROM wallet_gaps o WHERE o.wallet_id = g.wallet_id AND o.first_nonce <> g.first_nonce
+          AND o.first_nonce < g.next_nonce AND o.next_nonce > g.first_nonce))`,
   },
   {
     name: 'every transaction belongs to a transfer, which shows one of its payments and ends by at most one of them',
@@ -347,6 +371,9 @@ export const transferChecks: readonly Check[] = [
       FROM (SELECT t.id, t.partner_id, t.network, t.status, t.tx_hash, t.signed_transaction, t.nonce, t.failure_code, t.created_at, t.completed_at
         FROM transfers t WHERE ${within('t.id')}) AS t
       FULL JOIN (SELECT x.transfer_id, array_agg(x.attempt ORDER BY x.attempt) AS attempts, count(*) AS made, max(x.attempt) AS newest,
+          count(*) FILTER (WHERE x.purpose = 'pay') AS payments,
+          coalesce(max(x.attempt) FILTER (WHERE x.purpose = 'pay') > min(x.attempt) FILTER (WHERE x.purpose = 'cancel'), false)
+            OR bool_or(x.purpose = 'pay' AND x.created_at > t.cancel_requested_at) AS paid_after_cancel,
           count(x.block_hash) AS mined, bool_or(x.block_hash IS NOT NULL AND x.purpose = 'cancel') AS canceled,
           bool_and(x.block_hash IS NULL OR x.tx_hash = t.tx_hash OR x.purpose = 'cancel') AS shown_is_mined,
           bool_or(x.purpose = 'pay' AND x.tx_hash = t.tx_hash AND x.signed = t.signed_transaction) AS shown,
@@ -355,8 +382,8 @@ export const transferChecks: readonly Check[] = [
             AND (t.completed_at IS NULL OR x.created_at <= t.completed_at)) AS sound
         FROM transactions x LEFT JOIN transfers t ON t.id = x.transfer_id WHERE ${within('x.transfer_id')} GROUP BY x.transfer_id) AS x
       ON x.transfer_id = t.id
-      WHERE t.id IS NULL OR (t.tx_hash IS NULL) <> (x.transfer_id IS NULL) OR (x.transfer_id IS NOT NULL AND (t.nonce IS NULL
-        OR x.made <> x.newest OR x.mined > 1 OR NOT x.shown OR NOT x.sound OR (x.mined > 0 AND t.completed_at IS NULL)
+      WHERE t.id IS NULL OR (t.tx_hash IS NULL) <> (coalesce(x.payments, 0) = 0) OR (x.transfer_id IS NOT NULL AND (t.nonce IS NULL
+        OR x.made <> x.newest OR x.mined > 1 OR (x.payments > 0 AND NOT x.shown) OR x.paid_after_cancel OR NOT x.sound OR (x.mined > 0 AND t.completed_at IS NULL)
         OR NOT x.shown_is_mined OR (t.status = 'confirmed' AND x.canceled)
         OR (t.status = 'failed' AND x.mined > 0 AND x.canceled <> (t.failure_code = 'canceled'))))`,
   },

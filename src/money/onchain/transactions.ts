@@ -7,53 +7,28 @@ import {
   insertInto,
   rowSource,
   targetOf,
-  updateOf,
   writeTo,
 } from '../../ledger/command.ts'
 import type { Attempt, Block, Reservation, WalletState } from '../../rails/chain/rail.ts'
+import type { SignedBefore } from '../../rails/signer/local.ts'
 import { holdRows } from '../../records/desk/holds.ts'
+import { pausedRows } from '../custody/controls-store.ts'
+import { updateWallets, walletIdOf, walletRows } from '../custody/wallets.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 
 /**
  * What a transfer spends, and the transactions that were signed for it (contract §9). A nonce is reserved before anything is signed, and a
  * transaction is stored before it is broadcast; neither ever changes.
- */
-type Wallet = {
-  readonly id: string
-  readonly next_nonce: bigint
-}
-
-/** Locked last: commands that hold any other locks may reserve a nonce. */
-const walletRows = {
-  ...rowSource<Wallet>(
-    'wallets',
-    'SELECT id, next_nonce FROM wallets WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
-  ),
-  last: true,
-} as const
-
-const updateWallets = updateOf(walletRows, 'wallets', { id: 'text', next_nonce: 'bigint' })
-
-const walletIdOf = (network: string, address: string): string => `${network}:${address}`
-
-/** A wallet that the service has paid nothing from starts at the chain's next nonce. */
-export async function addWallet(db: Db, network: string, { wallet, nonce }: Reservation): Promise<void> {
-  await db.query({
-    name: 'add wallet',
-    text: `INSERT INTO wallets (id, network, address, first_nonce, next_nonce, created_at)
-      SELECT $1, $2, $3, $4, $4, clock_timestamp() WHERE NOT EXISTS (SELECT FROM wallets WHERE id = $1) ON CONFLICT DO NOTHING`,
-    values: [walletIdOf(network, wallet), network, wallet, nonce],
-  })
-}
-
-/**
- * Reserves the wallet's next nonce for a transfer. Returns the transfer with its reservation; without one if it has ended, is
- * held by a proposal, or `reserved_most` nonces of the wallet are not mined yet.
+ *
+ * `reserveNonce` reserves the wallet's next nonce. It returns the transfer with its reservation; without one if it has ended, is
+ * held by a proposal, its rail is paused, `reserved_most` nonces of the wallet are not mined yet, or the chain knows nonces that the database does
+ * not (custody/guard.ts).
  */
 export function reserveNonce(
   { id, partner_id, network }: Transfer,
-  { wallet, nonce, mined = nonce }: WalletState,
+  { wallet, mined, pool }: WalletState,
   reserved_most: number,
+  { although_paused = false } = {},
 ): Command<Transfer | undefined> {
   const wallet_id = walletIdOf(network, wallet)
   return {
@@ -63,14 +38,19 @@ export function reserveNonce(
         { source: transferRows, id },
         { source: walletRows, id: wallet_id },
       ],
-      reads: [{ source: holdRows, id }],
+      reads: [
+        { source: holdRows, id },
+        { source: pausedRows, id: network },
+      ],
     },
     decide(held): Decision<Transfer | undefined> {
       const before = held.row(transferRows, id)
       const from = held.row(walletRows, wallet_id)
       if (!before || !from || isFinalTransfer(before) || before.nonce !== null) return { result: before }
       const is_full = from.next_nonce - mined >= reserved_most
-      if (is_full || held.row(holdRows, id) !== undefined) return { result: before }
+      const is_behind = pool > from.next_nonce
+      const is_paused = !although_paused && held.row(pausedRows, network) !== undefined
+      if (is_full || is_behind || is_paused || held.row(holdRows, id) !== undefined) return { result: before }
       const after = { ...before, wallet_id, nonce: from.next_nonce }
       return {
         writes: [
@@ -117,19 +97,39 @@ export const updateMined = targetOf(
 /** A transaction of a transfer and its final block. */
 export type Mined = Block & { readonly attempt: Attempt }
 
-type StoredAttempt = Attempt & { readonly transfer_id: string }
+/** An attempt and the block in which it is final, if it was mined. */
+export type StoredAttempt = Attempt & {
+  readonly transfer_id: string
+  readonly block_height: bigint | null
+  readonly block_hash: string | null
+}
 
-const readAttempts = batched<string, readonly Attempt[]>(async (db, ids) => {
+const readAttempts = batched<string, readonly StoredAttempt[]>(async (db, ids) => {
   const { rows } = await db.query<StoredAttempt>({
     name: 'transactions of transfers',
     text: `SELECT ${columnsOf('transactions')} FROM transactions WHERE transfer_id = ANY($1::text[]) ORDER BY transfer_id, attempt`,
     values: [ids],
   })
-  const found = new Map<string, Attempt[]>(ids.map((id) => [id, []]))
+  const found = new Map<string, StoredAttempt[]>(ids.map((id) => [id, []]))
   for (const row of rows) found.get(row.transfer_id)?.push(row)
   return ids.map((id) => found.get(id))
 })
 
+/**
+ * What was signed within the last hour: the nonce, what it may pay, and what its gas may cost. A signer that starts counts it
+ * towards its hourly limits.
+ */
+export async function signedWithinAnHour(db: Db): Promise<SignedBefore[]> {
+  const { rows } = await db.query({
+    name: 'signed within an hour',
+    text: `SELECT x.network, t.nonce, CASE x.purpose WHEN 'pay' THEN t.amount_net ELSE 0 END AS amount, x.created_at AS at,
+        coalesce((x.terms ->> 'max_fee_per_gas')::numeric * (x.terms ->> 'gas_limit')::numeric, 0)::text AS gas_wei
+      FROM transactions x JOIN transfers t ON t.id = x.transfer_id
+      WHERE x.created_at > clock_timestamp() - interval '1 hour' ORDER BY x.created_at`,
+  })
+  return rows.map(({ gas_wei, ...row }) => ({ ...row, gas_wei: BigInt(gas_wei) }))
+}
+
 /** The transactions of a transfer, oldest first. */
-export const attemptsOf = async (db: Db, transfer_id: string): Promise<readonly Attempt[]> =>
+export const attemptsOf = async (db: Db, transfer_id: string): Promise<readonly StoredAttempt[]> =>
   (await readAttempts(db, transfer_id)) ?? []

@@ -21,6 +21,8 @@ import { onBehalfOf } from '../../parties/keys/keys.ts'
 import type { SealTransfer } from '../../rails/signer/seal.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
+import { assertOrderFits, assertRailAccepts, countOrder } from '../custody/controls.ts'
+import { assertHeld } from '../custody/holdings.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import { isPayableAddress } from './address.ts'
@@ -95,6 +97,7 @@ export async function createTransfer(
   const record = await findRecord(world, actor.partner_id, request.claim)
   if (record?.response) return { response: record.response, replayed: true }
   const done = await world.commit(await prepareTransfer(world, actor, request))
+  if (done.kind === 'made') countOrder(world, request.order.network, request.order.amount_net)
   const { response } = done.kind === 'existing' ? done.record : done
   return { response: response ?? refuse('service_unavailable'), replayed: done.kind === 'existing' }
 }
@@ -119,20 +122,27 @@ async function prepareTransfer(
   actor: PartnerActor,
   request: TransferRequest,
 ): Promise<Command<Once<Transfer>>> {
-  const { customer_id, network } = request.order
+  const { customer_id, network, amount_net } = request.order
   await findCustomer(world, { partner_id: actor.partner_id, id: customer_id })
+  const limits = await assertRailAccepts(world, { rail: network, units: amount_net })
+  await assertHeld(world, { network, units: amount_net }, limits)
   const [fee, seal] = await Promise.all([currentFee(world, network), world.transferSeals()])
-  return acceptTransfer(world, actor, { ...request, fee, seal })
+  return acceptTransfer(world, actor, { ...request, order_most: limits.order_most, fee, seal })
 }
 
 /** What is asked for before the command: nothing is locked while rail and database answer. */
-type Terms = { readonly fee: bigint; readonly seal: SealTransfer }
+type Terms = {
+  readonly fee: bigint
+  readonly seal: SealTransfer
+  /** The rail's limit of one order; absent or null: none. */
+  readonly order_most?: bigint | null
+}
 
 /** The command that accepts a transfer: claims the idempotency key, debits the customer, and writes the row and its event. */
 export function acceptTransfer(
   world: World,
   actor: PartnerActor,
-  { order, claim, fee, seal, bodyOf, request_id = null }: TransferRequest & Terms,
+  { order, claim, fee, seal, bodyOf, order_most = null, request_id = null }: TransferRequest & Terms,
 ): Command<Once<Transfer>> {
   const { partner_id } = actor
   const { customer_id, asset, network, amount_net } = order
@@ -147,6 +157,7 @@ export function acceptTransfer(
       once(held, claim, bodyOf, () => {
         activeCustomer(held, { partner_id, id: customer_id })
         if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
+        assertOrderFits(network, { units: amount_net, order_most })
         const keeps = spendHeld(held, limitedOrderOf(order))
         assertCovered(held.account(account)!, gross) // interface §4.2, rule 1
         const transfer: Transfer = {

@@ -23,7 +23,9 @@ const chainThat = (more: Partial<ChainRail<'sandbox'>> = {}) =>
   ({
     screen: async () => ({ kind: 'payable' }),
     attempt: async (order, _, made) =>
-      made.length === 0 ? signedAs(order) : { kind: 'later', at: new Date(Date.now() + 60_000) },
+      made.length === 0
+        ? signedAs(order)
+        : { kind: 'later', at: new Date(Date.now() + 60_000), why: 'fee_above_cap' },
     broadcast: async () => ({ kind: 'accepted' }),
     look: async () => ({ kind: 'waiting' }),
     ...more,
@@ -187,10 +189,14 @@ test.each<[string, Partial<Record<'screen' | 'wallet' | 'attempt' | 'broadcast' 
       { attempt: { kind: 'signed', transaction: { ...transaction, terms: { gas: '-1' } } } },
       'sign',
     ],
-    ['a time that does not exist', { attempt: { kind: 'later', at: new Date(Number.NaN) } }, 'sign'],
+    [
+      'a time that does not exist',
+      { attempt: { kind: 'later', at: new Date(Number.NaN), why: 'fee_above_cap' } },
+      'sign',
+    ],
     ['a refusal without a reason', { screen: { kind: 'refused', rail_code: '' } }, 'screen'],
     ['a refusal with a lone surrogate', { screen: { kind: 'refused', rail_code: '\ud800' } }, 'screen'],
-    ['a nonce below nothing', { wallet: { wallet: 'simulated', nonce: -1n } }, 'wallet'],
+    ['a nonce below nothing', { wallet: { wallet: 'simulated', mined: -1n, pool: 0n } }, 'wallet'],
     ['null to a broadcast', { broadcast: null }, 'broadcast'],
     ['a charge below nothing', { look: { ...seen, charged: -1n } }, 'look'],
     ['a charge that is no bigint', { look: { ...seen, charged: 1 } }, 'look'],
@@ -208,7 +214,7 @@ test.each<[string, Partial<Record<'screen' | 'wallet' | 'attempt' | 'broadcast' 
       chain: {
         ...chain,
         screen: () => said('screen', () => ({ kind: 'payable' })),
-        wallet: () => said('wallet', () => ({ wallet: 'simulated', nonce: 0n })),
+        wallet: () => said('wallet', () => ({ wallet: 'simulated', mined: 0n, pool: 0n })),
         attempt: (order) => said('attempt', () => signedAs(order)),
         broadcast: () => said('broadcast', () => ({ kind: 'accepted' })),
         look: (_, __, made) => said('look', () => minedAs(made)),

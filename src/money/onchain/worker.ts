@@ -6,6 +6,7 @@ import { openWorker, type Worker } from '../../db/worker.ts'
 import { takeFollowUps } from '../../records/desk/resolutions.ts'
 import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import type { World } from '../../world.ts'
+import type { PauseRail } from '../custody/guard.ts'
 import { transferSteps } from './steps.ts'
 import { type Transfer, transferColumns } from './store.ts'
 
@@ -18,7 +19,7 @@ const FOLLOW_UP_POLL_INTERVAL = { least_ms: 2000, most_ms: 16_000 }
 /** Concurrent transfers per kind of work and network, on one node. */
 const SLOTS = { per_rail: 40, per_partner: 32 }
 
-/** Transfers that operators resolved share the slots of one pseudo-rail: they are few, and each is asked about six times a day. */
+/** Transfers that have ended share the slots of one pseudo-rail: each is asked about a few times, until its block is finalized. */
 const RESOLVED = 'resolved'
 
 const transfers = { table: 'transfers', columns: transferColumns } as const
@@ -32,9 +33,10 @@ export function openTransferWorker(
   {
     steps = noSteps,
     activity = alwaysActive,
-  }: { readonly steps?: StepRecorder; readonly activity?: Activity } = {},
+    pauseRail,
+  }: { readonly steps?: StepRecorder; readonly activity?: Activity; readonly pauseRail?: PauseRail } = {},
 ): Worker {
-  const { carry, compare } = transferSteps(world, log, steps)
+  const { carry, compare } = transferSteps(world, log, steps, pauseRail)
 
   const common = { log, activity, slots: SLOTS, stop_ms: world.rail_timeout_ms }
   const carrying = (due: Due) =>

@@ -23,6 +23,7 @@ import { keyInForce } from '../../parties/keys/store.ts'
 import type { AccountHolder } from '../../rails/pix/rail.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
+import { assertOrderFits, assertRailAccepts, countOrder } from '../custody/controls.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import { renderPayout } from './contract.ts'
@@ -112,6 +113,7 @@ export async function createPayout(
     case 'existing':
       return { response: await responseUnder(world, worker, done.record), replayed: true }
     case 'made': {
+      countOrder(world, RAIL, order.amount.units)
       const watch = worker.watch(done.made.id)
       worker.send(done.made, since).catch(() => {}) // After an error a worker takes the payout up when the lease ends.
       const response = await awaitResponse(world, done.made, watch)
@@ -147,9 +149,10 @@ async function preparePayout(
   const { order } = request
   const { partner_id } = actor
   const customer = await findOwned('customer', { id: order.customer_id, partner_id }, select)
+  const { order_most } = await assertRailAccepts(world, { rail: RAIL, units: order.amount.units })
   const counterparty = await findCounterparty(world, order, customer)
   return {
-    command: acceptPayout(world, actor, { ...request, counterparty }),
+    command: acceptPayout(world, actor, { ...request, counterparty, order_most }),
     payable:
       counterparty !== undefined &&
       isDeclared(order, counterparty) &&
@@ -157,7 +160,11 @@ async function preparePayout(
   }
 }
 
-type AcceptedRequest = PayoutRequest & { readonly counterparty: Counterparty | undefined }
+type AcceptedRequest = PayoutRequest & {
+  readonly counterparty: Counterparty | undefined
+  /** The rail's limit of one order; absent or null: none. */
+  readonly order_most?: bigint | null
+}
 
 export function acceptPayout(
   world: World,
@@ -179,7 +186,7 @@ function acceptance(
   actor: PartnerActor,
   held: Held,
   id: string,
-  { order, counterparty, request_id = null }: AcceptedRequest,
+  { order, counterparty, order_most = null, request_id = null }: AcceptedRequest,
 ) {
   const { partner_id } = actor
   const { customer_id } = order
@@ -192,6 +199,7 @@ function acceptance(
     refuse('counterparty_not_allowed', { param: 'counterparty' })
   const gross = order.amount.units + actor.terms.pix_fee
   if (gross > UNITS_MAX) refuse('amount_too_large', { param: 'amount' })
+  assertOrderFits(RAIL, { units: order.amount.units, order_most })
   const keeps = spendHeld(held, limited(order))
   assertCovered(held.account(accountOf(order))!, gross) // interface §4.1, rule 1
   const payout = newPayout(world, actor, held.now, { id, order, counterparty, request_id })

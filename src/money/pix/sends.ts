@@ -2,6 +2,8 @@ import type { Db } from '../../db/pool.ts'
 import { type Command, type Decision, insertInto, keep, rowSource, writeTo } from '../../ledger/command.ts'
 import { type Hold, holdRows } from '../../records/desk/holds.ts'
 import type { World } from '../../world.ts'
+import { pausedRows } from '../custody/controls-store.ts'
+import { RAIL } from './settle.ts'
 import { isFinalPayout, type Payout, payoutById, payoutRows } from './store.ts'
 
 /**
@@ -35,6 +37,8 @@ type Intent =
   /** The last send may not be visible at the rail yet. */
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'held'; readonly hold: Hold }
+  /** The rail has nothing of the payout, and is paused: the payout waits. */
+  | { readonly kind: 'paused' }
   /** The rail accepted the payout and now says `absent`: a person must decide. */
   | { readonly kind: 'desk'; readonly payout: Payout }
   /** The payout is final, another worker has the lease, or too little of the lease is left. */
@@ -50,6 +54,7 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
       reads: [
         { source: sendRows, id },
         { source: holdRows, id },
+        { source: pausedRows, id: RAIL },
       ],
     },
     decide(held): Decision<Intent> {
@@ -62,6 +67,7 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
       if (visible_in > 0 && !first) return { result: { kind: 'wait', ms: visible_in } }
       const hold = held.row(holdRows, id)
       if (hold) return { result: { kind: 'held', hold } }
+      if (held.row(pausedRows, RAIL)) return { result: { kind: 'paused' } }
       const left_ms = row.next_attempt_at.getTime() - now
       if (left_ms < world.rail_timeout_ms) return { result: { kind: 'lost' } }
       const send = { sent_at: held.now, until: row.next_attempt_at }

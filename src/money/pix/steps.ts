@@ -8,6 +8,7 @@ import { reportInvalidAnswer } from '../../records/desk/invalid-answers.ts'
 import { endFollowUp, type FollowUp } from '../../records/desk/resolutions.ts'
 import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import type { World } from '../../world.ts'
+import { isPaused } from '../custody/controls.ts'
 import { noteAccepted, reportAbsent } from './accepted.ts'
 import { endedAtOnce, summarizeAnswer } from './exchanges.ts'
 import { pixOrderOf } from './order.ts'
@@ -26,6 +27,8 @@ type PayoutSteps = {
 
 /** Delay to the next status query of a payout that an open proposal holds: it is not sent meanwhile. */
 const HELD_MS = 5000
+/** The same while the rail is paused. */
+const PAUSED_MS = 15_000
 
 export function payoutSteps(
   world: World,
@@ -102,6 +105,8 @@ function askLater(world: World, payout: Payout, ask_at?: Date): Promise<void> {
 /** Every send is committed before it is made: by the acceptance, if it follows at once, otherwise by a command of its own. */
 async function sendFirst(at: StepContext, payout: Payout, ends: number): Promise<Settled | undefined> {
   const { world } = at
+  // A worker takes the payout up when the lease ends, and sends it once the rail is resumed.
+  if (await isPaused(world, RAIL)) return undefined
   const since = performance.now()
   const waited = Math.max(since - (ends - world.lease_ms), world.clock.now() - payout.created_at.getTime())
   if (waited <= FIRST_SEND_MS || since + world.rail_timeout_ms > ends) return send(at, payout, ends)
@@ -151,6 +156,8 @@ async function queryThenSend(at: StepContext, payout: Payout): Promise<void> {
       return later(world, payout, intent.ms)
     case 'held':
       return later(world, payout, HELD_MS)
+    case 'paused':
+      return later(world, payout, PAUSED_MS)
     case 'desk':
       await reportAbsent(world, intent.payout)
       return askLater(world, payout)

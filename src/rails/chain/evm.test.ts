@@ -10,6 +10,7 @@ import { networks } from '../../core/networks.ts'
 import { localSigner } from '../signer/local.ts'
 import { SignatureRefused, type Signer } from '../signer/signer.ts'
 import type { ChainCheckFailed } from './evm/condition.ts'
+import { GAS_PRICE_ORACLE } from './evm/l1-fee.ts'
 import { signTransaction } from './evm/transaction.ts'
 
 const GWEI = 10n ** 9n
@@ -35,7 +36,7 @@ describe('a transfer is paid', () => {
         const { chain, token, wallet, order: newOrder, sign, look } = await own.open()
         const order = newOrder()
         await chain.check()
-        expect(await chain.wallet()).toEqual({ wallet, nonce: 0n, mined: 0n })
+        expect(await chain.wallet()).toEqual({ wallet, mined: 0n, pool: 0n })
         expect(await chain.screen(order)).toEqual({ kind: 'payable' })
         const attempt = await sign(order)
         expect(await look(order, [attempt])).toEqual({ kind: 'absent' })
@@ -53,7 +54,7 @@ describe('a transfer is paid', () => {
           block_hash: receipt.blockHash,
         })
         expect(await token.balanceOf(order.destination_address)).toBe(order.amount)
-        expect(await chain.wallet()).toEqual({ wallet, nonce: 1n, mined: 1n })
+        expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 1n })
       } finally {
         if (own !== stage) await own.stop()
       }
@@ -107,7 +108,24 @@ describe('a signed transaction', () => {
     expect(await chain.attempt(order(), { wallet, nonce: 0n }, [], 'pay')).toEqual({
       kind: 'later',
       at: new Date(clock.now() + networks.polygon.poll_most_ms),
+      why: 'fee_above_cap',
     })
+  })
+
+  test('counts the fee for data on ethereum towards the cap on optimism', async () => {
+    const own = await openEvmStage('optimism')
+    try {
+      // Answers every call with 10^15 wei.
+      const oracle = `0x67${(10n ** 15n).toString(16).padStart(16, '0')}60005260206000f3`
+      await own.node.call('anvil_setCode', GAS_PRICE_ORACLE, oracle)
+      const { chain, wallet, order } = await own.open({ cost_most_wei: 10n ** 15n })
+      const attempt = () => chain.attempt(order(), { wallet, nonce: 0n }, [], 'pay')
+      expect(await attempt()).toMatchObject({ kind: 'later', why: 'fee_above_cap' })
+      await own.node.call('anvil_setCode', GAS_PRICE_ORACLE, '0x')
+      expect(await attempt(), 'a chain without the oracle').toMatchObject({ kind: 'signed' })
+    } finally {
+      await own.stop()
+    }
   })
 
   test('is none while no endpoint answers', async () => {
@@ -318,30 +336,43 @@ describe('a broadcast', () => {
 })
 
 describe('the wallet', () => {
-  test('counts transactions in the pool, and is unavailable while the endpoints disagree', async () => {
+  test('counts what is mined and what is in a pool; of endpoints that differ, the careful figures count', async () => {
     const { chain, wallet, order: newOrder, sign } = await stage.open()
     const order = newOrder()
     await chain.broadcast(order, await sign(order))
-    expect(await chain.wallet()).toEqual({ wallet, nonce: 1n, mined: 0n })
+    expect(await chain.wallet()).toEqual({ wallet, mined: 0n, pool: 1n })
+    await stage.node.mine()
+    expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 1n })
     stage.endpoints[1].become({
       rewrite: ({ method }, reply) =>
         method === 'eth_getTransactionCount' ? { ...reply, result: '0x5' } : reply,
     })
-    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 5n })
     stage.endpoints[1].become({ cut: true })
-    expect(await chain.wallet(), 'one endpoint is down').toEqual({ wallet, nonce: 1n, mined: 0n })
+    expect(await chain.wallet(), 'one endpoint is down').toEqual({ wallet, mined: 1n, pool: 1n })
     stage.endpoints[0].become({ cut: true })
     await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
   })
 
-  test('holds tokens and gas coin at one block', async () => {
-    const { chain, wallet } = await stage.open({ tokens: 123_456_789n, gas_coin: 777n })
-    const block = await stage.node.call<any>('eth_getBlockByNumber', 'latest', false)
+  test('holds tokens and gas coin at the newest block that no reorganisation removes', async () => {
+    const { chain, wallet, token } = await stage.open({ tokens: 123_456_789n, gas_coin: 777n })
+    const { confirmations } = networks.polygon
+    await stage.node.mine(confirmations)
+    const final = async () => {
+      const head = BigInt(await stage.node.call<string>('eth_blockNumber'))
+      const height = head + 1n - BigInt(confirmations)
+      const block = await stage.node.call<any>('eth_getBlockByNumber', hex(height), false)
+      return { block_height: height, block_hash: block.hash }
+    }
     expect(await chain.holdings()).toEqual({
       ...{ wallet, asset: 123_456_789n, native: 777n },
-      block_height: BigInt(block.number),
-      block_hash: block.hash,
+      ...(await final()),
     })
+    await token.mint(wallet, 1n)
+    await stage.node.mine(confirmations - 2)
+    expect(await chain.holdings(), 'one block short').toMatchObject({ asset: 123_456_789n })
+    await stage.node.mine()
+    expect(await chain.holdings()).toMatchObject({ asset: 123_456_790n, ...(await final()) })
     for (const endpoint of stage.endpoints) endpoint.become({ cut: true })
     await expect(chain.holdings()).rejects.toMatchObject({ code: 'rail_unavailable' })
   })

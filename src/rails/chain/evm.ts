@@ -3,20 +3,13 @@ import { refuse } from '../../core/errors.ts'
 import { networks } from '../../core/networks.ts'
 import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
 import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './evm/calls.ts'
-import {
-  ChainCheckFailed,
-  checkChain,
-  type Holdings,
-  readHoldings,
-  readNextNonce,
-  walletOf,
-} from './evm/condition.ts'
-import { look } from './evm/evidence.ts'
+import { ChainCheckFailed, checkChain, readHoldings, readNonces, walletOf } from './evm/condition.ts'
+import { finalityOf, look } from './evm/evidence.ts'
 import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
 import { screenOrder } from './evm/screening.ts'
 import { draftTransaction, type FeeBounds, signDraft } from './evm/signing.ts'
 import { factsOfSigned } from './evm/transaction.ts'
-import type { ChainOrder, ChainRail } from './rail.ts'
+import type { Attempt, Broadcast, ChainOrder, ChainRail, Later, LaterReason } from './rail.ts'
 import { EndpointsUnavailable, type Rpc } from './rpc.ts'
 import { EndpointFailure } from './rpc-endpoint.ts'
 
@@ -24,7 +17,10 @@ export type EvmChainOptions = {
   readonly network: EvmNetwork
   readonly rpc: Rpc
   readonly signer: Signer
-  /** The most that one transaction may cost: maximum fee × gas limit, in wei. */
+  /**
+   * The most that one transaction may cost: maximum fee × gas limit, in wei. On optimism plus the fee for its data on ethereum as
+   * it is right before the signature: nothing bounds that fee afterwards (`evm/l1-fee.ts`), and the signer cannot know it.
+   */
   readonly cost_most_wei: bigint
   /** The most that is offered to the miner, per unit of gas. */
   readonly priority_most_wei?: bigint
@@ -45,10 +41,6 @@ export type EvmChainOptions = {
   readonly log?: Pick<Logger, 'info' | 'warn'>
 }
 
-export type EvmChain = ChainRail<'production'> & {
-  holdings(): Promise<Holdings>
-}
-
 const PRIORITY_MOST_WEI = 200n * 10n ** 9n
 const RESERVED_MOST = 16
 const REPLACE_AFTER_MS = { ethereum: 120_000, polygon: 60_000, arbitrum: 60_000, optimism: 60_000 }
@@ -59,15 +51,10 @@ const RETRY_AFTER_SECONDS = 5
 const passingRules: readonly SignerRule[] = ['fee_cap', 'count_per_hour', 'amount_per_hour', 'gas_per_hour']
 
 /** USDT on one EVM network. */
-export function evmChain(options: EvmChainOptions): EvmChain {
+export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
   const { network, rpc, signer, log, signs = true, clock = { now: Date.now } } = options
   const facts = networks[network]
-  const place: EvmPlace = {
-    network,
-    chain_id: facts.chain_id,
-    confirmations: BigInt(options.confirmations ?? facts.confirmations),
-    contract: options.contract ?? facts.usdt_contracts[0],
-  }
+  const place = placeOf(options)
   const feeInputs = remembered(options.fees_fresh_ms ?? FEES_FRESH_MS, () => readFeeInputs(options))
   let wallet: string | undefined
   const checkedOnce = openCheck(() => check(), log)
@@ -88,9 +75,9 @@ export function evmChain(options: EvmChainOptions): EvmChain {
     }
   }
 
-  const later = (order: ChainOrder, why: string) => {
+  const later = (order: ChainOrder, why: LaterReason): Later => {
     log?.info({ network, transfer_id: order.id, why }, `chain: ${network} transfer ${order.id} waits: ${why}`)
-    return { kind: 'later', at: new Date(clock.now() + facts.poll_most_ms) } as const
+    return { kind: 'later', at: new Date(clock.now() + facts.poll_most_ms), why }
   }
 
   return {
@@ -99,6 +86,7 @@ export function evmChain(options: EvmChainOptions): EvmChain {
     is_configured: true,
     check,
     endpoints: rpc.facts,
+    has_wallet: true,
     reserved_most: options.reserved_most ?? RESERVED_MOST,
     replace_after_ms: options.replace_after_ms ?? REPLACE_AFTER_MS[network],
 
@@ -111,8 +99,7 @@ export function evmChain(options: EvmChainOptions): EvmChain {
     wallet: () =>
       orUnavailable(async () => {
         const { wallet } = await sceneOf()
-        const next = await readNextNonce(rpc, wallet)
-        return next ? { wallet, ...next } : unavailable()
+        return { wallet, ...(await readNonces(rpc, wallet)) }
       }),
 
     async screen(order, signal) {
@@ -136,23 +123,12 @@ export function evmChain(options: EvmChainOptions): EvmChain {
         return { kind: 'signed', transaction: await signDraft(signer, drafted.transaction, commission) }
       } catch (error) {
         if (error instanceof SignatureRefused && passingRules.includes(error.rule))
-          return later(order, error.rule)
+          return later(order, error.rule === 'fee_cap' ? 'fee_above_cap' : 'signer_limit')
         throw error
       }
     },
 
-    async broadcast(_, { tx_hash, signed }, signal) {
-      const sender = factsOfSigned(signed)?.sender
-      if (sender === undefined)
-        throw new Error(`${network}: the stored bytes of ${tx_hash} are no transaction.`)
-      const heard = await orNone(() =>
-        rpc.all(async (node) => {
-          await node.ask(sendTransaction(signed))
-          return node.ask(knowsTransaction(tx_hash, sender))
-        }, signal),
-      )
-      return { kind: heard?.some(({ answer }) => answer) ? 'accepted' : 'unknown' }
-    },
+    broadcast: (_, attempt, signal) => broadcastToAll(options, attempt, signal),
 
     async look(order, reservation, made, signal) {
       const { seen, contradiction } = await look(rpc, place, { order, reservation, made }, signal)
@@ -164,12 +140,40 @@ export function evmChain(options: EvmChainOptions): EvmChain {
       return seen
     },
 
+    finality: (block, signal) => finalityOf(rpc, block, signal),
+
     async holdings() {
       const scene = await sceneOf()
       const found = await orUnavailable(() => rpc.read((node) => readHoldings(node, scene)))
       return found ?? unavailable()
     },
   }
+}
+
+function placeOf({ network, confirmations, contract }: EvmChainOptions): EvmPlace {
+  const facts = networks[network]
+  return {
+    network,
+    chain_id: facts.chain_id,
+    confirmations: BigInt(confirmations ?? facts.confirmations),
+    contract: contract ?? facts.usdt_contracts[0],
+  }
+}
+
+async function broadcastToAll(
+  { network, rpc }: EvmChainOptions,
+  { tx_hash, signed }: Attempt,
+  signal?: AbortSignal,
+): Promise<Broadcast> {
+  const sender = factsOfSigned(signed)?.sender
+  if (sender === undefined) throw new Error(`${network}: the stored bytes of ${tx_hash} are no transaction.`)
+  const heard = await orNone(() =>
+    rpc.all(async (node) => {
+      await node.ask(sendTransaction(signed))
+      return node.ask(knowsTransaction(tx_hash, sender))
+    }, signal),
+  )
+  return { kind: heard?.some(({ answer }) => answer) ? 'accepted' : 'unknown' }
 }
 
 async function readFeeInputs({ network, rpc, ethPrice }: EvmChainOptions) {

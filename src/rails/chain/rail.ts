@@ -24,10 +24,22 @@ export type Reservation = {
   readonly nonce: bigint
 }
 
-/** A wallet, and its next nonce as the chain counts, transactions in the pool included. */
-export type WalletState = Reservation & {
-  /** The next nonce if the pool were empty: all below are mined. Absent where there is no pool. */
-  readonly mined?: bigint
+/** The wallet that pays, and its next nonce as the chain counts it. */
+export type WalletState = {
+  readonly wallet: string
+  /** After the transactions that are mined. Where endpoints differ, the lowest. */
+  readonly mined: bigint
+  /** After the transactions in a mempool too. Where endpoints differ, the highest. Never below `mined`. */
+  readonly pool: bigint
+}
+
+/** What the wallet holds at one block, which is deep enough to be final. */
+export type Holdings = Block & {
+  readonly wallet: string
+  /** Smallest units of the network's asset. */
+  readonly asset: bigint
+  /** The coin that pays for gas, in its smallest unit. */
+  readonly native: bigint
 }
 
 /** `cancel` pays nobody: it spends the reservation so that the payment can no longer be mined. */
@@ -47,17 +59,38 @@ export type Signed = {
 /** A stored transaction of a transfer. Attempts count from 1; nothing of one ever changes. */
 export type Attempt = Signed & { readonly attempt: number; readonly created_at: Date }
 
+/** Why a transfer is not signed yet, or not signed again. */
+export const laterReasons = [
+  /** By plan: the sandbox signs after a while. */
+  'scheduled',
+  /** What waits offers enough: a replacement would gain nothing. */
+  'not_worth_it',
+  'fee_above_cap',
+  'wallet_too_empty',
+  'gas_coin_too_low',
+  'wallet_blocked',
+  /** The token's contract refuses the payment now, for a reason that it does not tell. */
+  'token_reverts',
+  'signer_limit',
+  'endpoints_unavailable',
+  'endpoints_disagree',
+  /** As many transfers as may hold a nonce of the wallet. */
+  'nonces_in_use',
+  'rail_paused',
+] as const
+export type LaterReason = (typeof laterReasons)[number]
+
+/** Nothing was signed; the rail is asked again at that time. */
+export type Later = { readonly kind: 'later'; readonly at: Date; readonly why: LaterReason }
+
 /** Whether the order can be paid at all, asked before anything is reserved. */
 export type Screened =
   | { readonly kind: 'payable' }
   /** Definite: nothing was signed, and nothing will be. */
   | { readonly kind: 'refused'; readonly rail_code: string }
-  | { readonly kind: 'later'; readonly at: Date }
+  | Later
 
-export type Made =
-  | { readonly kind: 'signed'; readonly transaction: Signed }
-  /** Nothing was signed: the fee is above the cap, or a replacement would not be worth it. */
-  | { readonly kind: 'later'; readonly at: Date }
+export type Made = { readonly kind: 'signed'; readonly transaction: Signed } | Later
 
 /** `unknown`: the network may have the bytes; they are broadcast again. An error answer means nothing else. */
 export type Broadcast = { readonly kind: 'accepted' } | { readonly kind: 'unknown' }
@@ -79,6 +112,11 @@ export type Seen =
   | { readonly kind: 'taken' }
 
 export type Block = { readonly block_height: bigint; readonly block_hash: string }
+
+/**
+ * Whether a block is in the chain for good. `gone`: another block is at its height, although it was deep enough to count as final.
+ */
+export type Finality = 'final' | 'open' | 'gone'
 
 /**
  * The network's charge for a mined transaction, in smallest units of the transfer's asset. Absent if it is paid in another coin:
@@ -104,14 +142,17 @@ export interface ChainRail<E extends Environment = Environment> {
   check(): Promise<void>
   /** The health of the nodes that are asked; none where the chain is simulated. */
   endpoints(): readonly EndpointFacts[]
+  /** A wallet on a real chain is behind the rail: its holdings are reconciled, and its nonces are compared with the database. */
+  readonly has_wallet: boolean
   /** How many transfers may hold a nonce of the wallet at once. */
   readonly reserved_most: number
   /** A transaction that waits for longer is replaced by one with higher fees. */
   readonly replace_after_ms: number
   /** Throws `rail_unavailable` if the network is not configured or its prices are unknown. */
   feeInputs(): Promise<FeeInputs>
-  /** The wallet that pays. */
   wallet(): Promise<WalletState>
+  /** Throws `rail_unavailable` without a wallet, and while no endpoint answers. */
+  holdings(): Promise<Holdings>
   /** In the calls below an aborted signal means that the answer is no longer awaited. */
   screen(order: ChainOrder, signal?: AbortSignal): Promise<Screened>
   /** Signs the next transaction of a transfer: the first one, a replacement with higher fees, or a cancel. Sends nothing. */
@@ -129,6 +170,8 @@ export interface ChainRail<E extends Environment = Environment> {
     made: readonly Attempt[],
     signal?: AbortSignal,
   ): Promise<Seen>
+  /** Absent where what is deep enough never vanishes, as on a simulated chain. */
+  finality?(block: Block, signal?: AbortSignal): Promise<Finality>
 }
 
 /** The rails of one environment. */

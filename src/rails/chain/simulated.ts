@@ -1,9 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../core/clock.ts'
+import { refuse } from '../../core/errors.ts'
 import type { Network } from '../../core/networks.ts'
 import { backOffWithAge } from '../back-off.ts'
 import type { Journal } from '../journal.ts'
-import type { Attempt, ChainOrder, ChainRail, Charge, Purpose, Seen, Signed } from './rail.ts'
+import type {
+  Attempt,
+  ChainOrder,
+  ChainRail,
+  Charge,
+  Later,
+  LaterReason,
+  Purpose,
+  Seen,
+  Signed,
+} from './rail.ts'
 
 /**
  * The blockchains of the sandbox. The last four digits of the amount decide the outcome. By default a transfer is broadcast one
@@ -38,7 +49,11 @@ export function simulatedChain({
   confirm_ms,
 }: SimulatedChainOptions): ChainRail<'sandbox'> {
   const ageOf = (made: { readonly created_at: Date }) => clock.now() - made.created_at.getTime()
-  const later = (ms: number) => ({ kind: 'later', at: new Date(clock.now() + ms) }) as const
+  const later = (ms: number, why: LaterReason): Later => ({
+    kind: 'later',
+    at: new Date(clock.now() + ms),
+    why,
+  })
 
   return {
     environment: 'sandbox',
@@ -46,6 +61,7 @@ export function simulatedChain({
     is_configured: true,
     check: async () => {},
     endpoints: () => [],
+    has_wallet: false,
     reserved_most: Number.POSITIVE_INFINITY,
     replace_after_ms: confirm_ms,
 
@@ -54,18 +70,21 @@ export function simulatedChain({
     },
 
     async wallet() {
-      return { wallet: SIMULATED_WALLET, nonce: 0n }
+      return { wallet: SIMULATED_WALLET, mined: 0n, pool: 0n }
     },
+
+    /** The simulated wallet is endless, so there is nothing to reconcile. */
+    holdings: async () => refuse('rail_unavailable'),
 
     async screen(order) {
       const age = ageOf(order)
-      if (age < broadcast_ms) return later(broadcast_ms - age)
+      if (age < broadcast_ms) return later(broadcast_ms - age, 'scheduled')
       switch (magic(order)) {
         case '9001':
           return { kind: 'refused', rail_code: 'refused_before_broadcast' }
         case '9007':
-          // Nothing is signed until a person resolves the transfer.
-          return later(Math.max(UNSIGNED_MS, backOffWithAge(age)))
+          // Nothing is signed until a person resolves the transfer, as if the network's fee stayed above the cap.
+          return later(Math.max(UNSIGNED_MS, backOffWithAge(age)), 'fee_above_cap')
         default:
           return { kind: 'payable' }
       }
@@ -73,7 +92,7 @@ export function simulatedChain({
 
     async attempt(order, _, made, purpose) {
       if (made.length === 0 || purpose === 'cancel') return signedAs(order, made, purpose)
-      if (made.length > 1) return later(LATE_MS)
+      if (made.length > 1) return later(LATE_MS, 'not_worth_it')
       switch (magic(order)) {
         case '9005':
           return signedAs(order, made, 'pay')
@@ -81,7 +100,7 @@ export function simulatedChain({
           // As if two operators had canceled it.
           return signedAs(order, made, 'cancel')
         default:
-          return later(LATE_MS)
+          return later(LATE_MS, 'not_worth_it')
       }
     },
 
@@ -92,32 +111,48 @@ export function simulatedChain({
 
     async look(order, _, made) {
       const newest = made.at(-1)
-      if (!newest || !journal.has(newest.tx_hash)) return { kind: 'absent' }
-      if (newest.purpose === 'cancel') return mined(order, newest, 'none')
-      const waited = ageOf(order)
-      const paid = () => mined(order, newest, 'paid')
-      const reverted = () => mined(order, newest, 'none')
-      switch (magic(order)) {
-        case '9002':
-          return waited < confirm_ms ? waiting : reverted()
-        case '9003':
-        case '9006':
-          return waiting
-        case '9005':
-          // The first transaction offers too little. Its replacement is mined.
-          return made.length === 1 ? waiting : paid()
-        case '9008':
-          // No node knows it, however often it is broadcast.
-          return { kind: 'absent' }
-        case '9009':
-          return waited < LATE_MS ? waiting : reverted()
-        case '9004':
-          // Mined, removed by a reorg, and mined again in a later block.
-          return waited < confirm_ms ? waiting : waited < 1.5 * confirm_ms ? { kind: 'absent' } : paid()
-        default:
-          return waited < confirm_ms ? waiting : paid()
-      }
+      if (!newest || !journal.has(newest.tx_hash)) return absent
+      const payments = made.filter(({ purpose, tx_hash }) => purpose === 'pay' && journal.has(tx_hash))
+      const first_cancel = made.find(({ purpose }) => purpose === 'cancel')
+      // A cancel wins if no payment was mined when it was signed.
+      const at_ms = first_cancel?.created_at.getTime() ?? clock.now()
+      const seen = lookAtPayments(order, payments, { waited: at_ms - order.created_at.getTime(), confirm_ms })
+      return first_cancel && seen.kind !== 'mined' ? mined(order, newest, 'none') : seen
     },
+  }
+}
+
+const absent = { kind: 'absent' } as const
+
+/** What the chain shows of the payments alone, `waited` after the order. */
+function lookAtPayments(
+  order: ChainOrder,
+  payments: readonly Attempt[],
+  { waited, confirm_ms }: { readonly waited: number; readonly confirm_ms: number },
+): Seen {
+  const newest = payments.at(-1)
+  if (!newest) return absent
+  const paid = () => mined(order, newest, 'paid')
+  const reverted = () => mined(order, newest, 'none')
+  switch (magic(order)) {
+    case '9002':
+      return waited < confirm_ms ? waiting : reverted()
+    case '9003':
+    case '9006':
+      return waiting
+    case '9005':
+      // The first transaction offers too little. Its replacement is mined.
+      return payments.length === 1 ? waiting : paid()
+    case '9008':
+      // No node knows it, however often it is broadcast.
+      return absent
+    case '9009':
+      return waited < LATE_MS ? waiting : reverted()
+    case '9004':
+      // Mined, removed by a reorg, and mined again in a later block.
+      return waited < confirm_ms ? waiting : waited < 1.5 * confirm_ms ? absent : paid()
+    default:
+      return waited < confirm_ms ? waiting : paid()
   }
 }
 

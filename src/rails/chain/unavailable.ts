@@ -15,13 +15,18 @@ export const unavailableChain = (network: Network): ChainRail<'production'> => {
     is_configured: false,
     check: unavailable,
     endpoints: () => [],
+    has_wallet: false,
     reserved_most: 0,
     replace_after_ms: 0,
     feeInputs: unavailable,
     wallet: unavailable,
-    screen: async () => ({ kind: 'later', at: new Date(Date.now() + 60_000) }),
-    attempt: async () => ({ kind: 'later', at: new Date(Date.now() + 60_000) }),
+    holdings: unavailable,
+    screen: async () => later(),
+    attempt: async () => later(),
     broadcast: async () => ({ kind: 'unknown' }),
     look: async () => ({ kind: 'waiting' }),
   }
 }
+
+const later = () =>
+  ({ kind: 'later', at: new Date(Date.now() + 60_000), why: 'endpoints_unavailable' }) as const

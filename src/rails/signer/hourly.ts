@@ -12,14 +12,21 @@ export type Spending = { readonly nonce: bigint; readonly amount: bigint; readon
 
 export type HourlyRule = 'count_per_hour' | 'amount_per_hour' | 'gas_per_hour'
 
+/** A signature of an earlier process, as the database stores it. */
+export type SpentBefore = Spending & { readonly at: Date }
+
 const HOUR_MS = 3_600_000
 
 /**
- * Counts what was signed within the last hour, in memory. Of all transactions with one nonce at most one is mined, so a nonce
- * counts with the highest amount and the highest cost among them.
+ * Counts what was signed within the last hour, in memory, on top of what earlier processes signed. Of all transactions with one
+ * nonce at most one is mined, so a nonce counts with the highest amount and the highest cost among them.
  */
-export function openHourly(limits: HourlyLimits, clock: { now(): number }) {
-  let signed: (Spending & { readonly at: number })[] = []
+export function openHourly(
+  limits: HourlyLimits,
+  clock: { now(): number },
+  before: readonly SpentBefore[] = [],
+) {
+  let signed = before.map(({ at, ...spending }) => ({ ...spending, at: at.getTime() }))
 
   const sum = (list: readonly Spending[], field: 'amount' | 'gas_wei'): bigint => {
     const highest = new Map<bigint, bigint>()

@@ -274,6 +274,37 @@ describe('limits of an hour', () => {
     expect(await ruleOf(withNonce(3n), signer)).toBe('gas_per_hour')
   })
 
+  test('count what was signed before the start, until an hour has passed', async () => {
+    const clock = { time: HOUR_MS, now: () => clock.time }
+    const own = { ...limits, per_hour: { ...per_hour, amount: 3_000_000n } }
+    const before = { nonce: 1n, amount: 1_500_001n, gas_wei: 0n, at: new Date(1000) }
+    const signer = openSigner({
+      clock,
+      networks: { polygon: own, ethereum: own },
+      signedBefore: async () => [
+        { ...before, network: 'polygon' },
+        { ...before, network: 'ethereum', nonce: 2n },
+      ],
+    })
+    expect(await ruleOf(withNonce(2n), signer)).toBe('amount_per_hour')
+    expect(await ruleOf(withNonce(1n), signer), 'a replacement of what was signed').toBe('signed')
+    clock.time = HOUR_MS + 1000
+    expect(await ruleOf(withNonce(2n), signer)).toBe('signed')
+  })
+
+  test('sign nothing while what was signed before cannot be read', async () => {
+    let is_down = true
+    const signer = openSigner({
+      async signedBefore() {
+        if (is_down) throw new Error('no database')
+        return []
+      },
+    })
+    await expect(signer.sign(requestOf())).rejects.toThrow('no database')
+    is_down = false
+    expect(await ruleOf(requestOf(), signer)).toBe('signed')
+  })
+
   test('are those of each network alone', async () => {
     const { signer } = limited({ count: 1 })
     expect(await ruleOf(withNonce(1n), signer)).toBe('signed')

@@ -3,14 +3,14 @@ import { type Network, networks } from '../../core/networks.ts'
 import type { EvmNetwork } from '../chain/evm/network.ts'
 import { isEvmAddressForm, isSameAddress, transferData } from '../chain/evm/token.ts'
 import { type DecodedTransaction, decodeTransaction, signTransaction } from '../chain/evm/transaction.ts'
-import { type HourlyLimits, type HourlyRule, openHourly } from './hourly.ts'
+import { type HourlyLimits, type HourlyRule, openHourly, type SpentBefore } from './hourly.ts'
 import { isSealed } from './seal.ts'
 import { SignatureRefused, type Signer, type SignerRule, type SignRequest } from './signer.ts'
 
 export type SigningLimits = {
   /** The token's contract, where it is not that of `networks`. */
   readonly contract?: string
-  /** The most that one transaction may cost: maximum fee × gas limit. */
+  /** The most that one transaction may cost: maximum fee × gas limit. Optimism's fee for data on ethereum comes on top. */
   readonly cost_most_wei: bigint
   readonly per_hour: HourlyLimits
 }
@@ -20,8 +20,15 @@ type LocalSignerOptions = {
   readonly key: string
   readonly sealKey: () => Promise<Buffer>
   readonly networks: Partial<Record<EvmNetwork, SigningLimits>>
+  /**
+   * What earlier processes and other nodes signed within the last hour, so that a restart does not lift the hourly limits. Read
+   * once, before the first signature; while it cannot be read, nothing is signed.
+   */
+  readonly signedBefore?: () => Promise<readonly SignedBefore[]>
   readonly clock?: { now(): number }
 }
+
+export type SignedBefore = SpentBefore & { readonly network: Network }
 
 const KEY_FORM = /^(?:0x)?[0-9a-fA-F]{64}$/
 
@@ -38,6 +45,7 @@ const hourlyProblems: Readonly<Record<HourlyRule, string>> = {
 export function localSigner({
   key,
   sealKey,
+  signedBefore = async () => [],
   clock = { now: Date.now },
   ...options
 }: LocalSignerOptions): Signer {
@@ -48,9 +56,26 @@ export function localSigner({
     configured.map(([network, limits]) => {
       const { chain_id, usdt_contracts } = networks[network]
       const contract = limits.contract ?? usdt_contracts[0]
-      return [network, { chain_id, contract, limits, hourly: openHourly(limits.per_hour, clock) }]
+      return [network, { chain_id, contract, limits }]
     }),
   )
+  const openCounts = async () => {
+    const before = await signedBefore()
+    return new Map<Network, Hourly>(
+      configured.map(([network, { per_hour }]) => {
+        const of_network = before.filter((one) => one.network === network)
+        return [network, openHourly(per_hour, clock, of_network)]
+      }),
+    )
+  }
+  let counts: ReturnType<typeof openCounts> | undefined
+  const countsOnce = () => {
+    counts ??= openCounts()
+    counts.catch(() => {
+      counts = undefined
+    })
+    return counts
+  }
 
   return {
     async addresses() {
@@ -61,7 +86,7 @@ export function localSigner({
       if (!own) throw refusal(request, 'network', `it has no key for ${request.intent.network}.`)
       if (!isSealed(await sealKey(), request.intent))
         throw refusal(request, 'seal', 'the seal does not fit its id, network, destination and amount.')
-      checkTransaction(request, own, wallet)
+      checkTransaction(request, { ...own, hourly: (await countsOnce()).get(request.intent.network)! }, wallet)
       try {
         return { signed: signTransaction(request.unsigned, secret) }
       } catch {
@@ -71,15 +96,20 @@ export function localSigner({
   }
 }
 
+type Hourly = ReturnType<typeof openHourly>
+
 type NetworkRules = {
   readonly chain_id: bigint
   readonly contract: string
   readonly limits: SigningLimits
-  readonly hourly: ReturnType<typeof openHourly>
 }
 
 /** The bytes must be exactly what the intent and the reservation give; only the fees are free, below the cap. */
-function checkTransaction(request: SignRequest, own: NetworkRules, wallet: string): void {
+function checkTransaction(
+  request: SignRequest,
+  own: NetworkRules & { readonly hourly: Hourly },
+  wallet: string,
+): void {
   const assertRule = (rule: SignerRule, holds: boolean, problem: string) => {
     if (!holds) throw refusal(request, rule, problem)
   }

@@ -3,7 +3,7 @@ import type { RangeCheck } from '../../ledger/audit.ts'
 const subjectOf = (proposal: string) =>
   `coalesce(${proposal}.details ->> 'payout_id', ${proposal}.details ->> 'transfer_id')`
 
-const OF_DESK = `('resolve_payout', 'resolve_transfer')`
+const OF_DESK = `('resolve_payout', 'resolve_transfer', 'cancel_transfer')`
 
 /** Failure code of an order that an operator resolved as failed. */
 const BY_OPERATOR = `'resolved_by_operator'`
@@ -42,13 +42,15 @@ export const deskChecks: readonly RangeCheck[] = [
       UNION ALL ${resolvedWithout('transfers', within('r.id'))}`,
   },
   {
-    name: 'every follow-up is of a resolution, and every repeated send of a payout or transfer',
+    name: 'every follow-up is of a resolution or of a transfer that ended in a block, and every repeated send of a payout or transfer',
     walk: 'causes',
     sql: (
       within,
     ) => `SELECT f.resource_id AS object_id, 'follow_ups' AS found_in FROM follow_ups f WHERE ${within('f.resource_id')}
         AND NOT EXISTS (SELECT FROM resolutions o WHERE o.resource_id = f.resource_id
           AND starts_with(f.resource_id, CASE f.kind WHEN 'payout' THEN 'po_' ELSE 'tr_' END))
+        AND NOT (f.kind = 'transfer' AND EXISTS (SELECT FROM transactions x JOIN transfers t ON t.id = x.transfer_id
+          WHERE x.transfer_id = f.resource_id AND x.block_hash IS NOT NULL AND t.completed_at IS NOT NULL))
       UNION ALL SELECT s.resource_id, 'sends' FROM sends s WHERE ${within('s.resource_id')}
         AND NOT EXISTS (SELECT FROM payouts p WHERE p.id = s.resource_id)
         AND NOT EXISTS (SELECT FROM transfers t WHERE t.id = s.resource_id)`,

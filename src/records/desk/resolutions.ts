@@ -47,21 +47,31 @@ const HOUR = 60 * MINUTE
 /** Delays between the status queries after a resolution: about a day in all, then they end. */
 const ASK_AFTER_MS = [30 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 6 * HOUR, 16 * HOUR]
 
+/** Schedules queries about an order that has ended, in the transaction that books the end. */
+export function followUpWrite(
+  resource: { readonly kind: FollowedKind; readonly id: string },
+  now: Date,
+): Write {
+  const ask_at = new Date(now.getTime() + ASK_AFTER_MS[0]!)
+  return writeTo(insertFollowUps, { resource_id: resource.id, kind: resource.kind, asked: 0, ask_at })
+}
+
 /** Part of the transaction that books the end. `ask`: whether the rail can be queried about the order. */
 export function resolutionWrites(
   resource: { readonly kind: FollowedKind; readonly id: string; readonly ask: boolean },
   resolution: Resolution,
   now: Date,
 ): Write[] {
-  const { id: resource_id, kind, ask } = resource
-  const ask_at = new Date(now.getTime() + ASK_AFTER_MS[0]!)
   return [
-    writeTo(insertResolutions, { ...resolution, resource_id, resolved_at: now }),
-    ...(ask ? [writeTo(insertFollowUps, { resource_id, kind, asked: 0, ask_at })] : []),
+    writeTo(insertResolutions, { ...resolution, resource_id: resource.id, resolved_at: now }),
+    ...(resource.ask ? [followUpWrite(resource, now)] : []),
   ]
 }
 
 export type FollowUp = { readonly resource_id: string; readonly asked: number }
+
+/** Whether no query follows after this one. */
+export const isLastFollowUp = ({ asked }: FollowUp): boolean => asked >= ASK_AFTER_MS.length
 
 /**
  * Takes the follow-ups that are due and schedules the next query. A query that is lost with its node is not repeated;

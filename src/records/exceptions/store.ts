@@ -22,6 +22,12 @@ type ExceptionKind =
   | 'audit'
   /** At an approval another end was booked than the proposed one. */
   | 'superseded'
+  /** The service or an operator paused a rail: somebody must find out why, and two operators resume the rail. */
+  | 'rail_paused'
+  /** The chain has transactions of a wallet that the database does not know. */
+  | 'foreign_transactions'
+  /** The books differ from what a wallet holds. */
+  | 'reconciliation'
 
 type NewException = {
   readonly kind: ExceptionKind
@@ -57,6 +63,16 @@ const insertExceptions = targetOf(
   (rows) => `INSERT INTO exceptions (id, kind, rail, object_id, partner_id, details, opened_at)
     SELECT id, kind, rail, object_id, partner_id, details, opened_at FROM ${rows}
     ON CONFLICT (kind, object_id) WHERE closed_at IS NULL DO NOTHING`,
+)
+
+/** Closes the exceptions of a paused rail, in the command that resumes the rail. An operator may have closed it before. */
+export const closePauseExceptions = targetOf(
+  'close exceptions of paused rails',
+  { rail: 'text', closed_at: 'timestamptz', closed_by: 'text', closed_reason: 'text' },
+  (
+    rows,
+  ) => `UPDATE exceptions AS old SET closed_at = new.closed_at, closed_by = new.closed_by, closed_reason = new.closed_reason
+    FROM ${rows} WHERE old.kind IN ('rail_paused', 'foreign_transactions') AND old.rail = new.rail AND old.closed_at IS NULL`,
 )
 
 export function exceptionWrite(world: Pick<World, 'newId'>, exception: NewException, now: Date): Write {
@@ -174,6 +190,29 @@ export async function closeException(
   )
   return rows[0]
 }
+
+/** The service closes an exception whose problem is gone. */
+export async function closeOpenException(
+  db: Db,
+  { kind, object_id, reason }: Pick<NewException, 'kind' | 'object_id'> & { readonly reason: string },
+): Promise<void> {
+  await db.query({
+    name: 'close open exception',
+    text: `UPDATE exceptions SET closed_at = clock_timestamp(), closed_by = 'service', closed_reason = $3
+      WHERE kind = $1 AND object_id = $2 AND closed_at IS NULL`,
+    values: [kind, object_id, reason],
+  })
+}
+
+/** The same in a money command. */
+export const closeForeignTransactions = targetOf(
+  'update exceptions: foreign transactions',
+  { object_id: 'text', closed_at: 'timestamptz', closed_by: 'text', closed_reason: 'text' },
+  (
+    rows,
+  ) => `UPDATE exceptions AS old SET closed_at = new.closed_at, closed_by = new.closed_by, closed_reason = new.closed_reason
+    FROM ${rows} WHERE old.kind = 'foreign_transactions' AND old.object_id = new.object_id AND old.closed_at IS NULL`,
+)
 
 /** Open and closed ones, newest first. */
 export async function exceptionsAbout(db: Db, object_id: string): Promise<Exception[]> {

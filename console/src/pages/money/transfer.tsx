@@ -12,7 +12,7 @@ import { Id } from '../../ui/id.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useSeen } from '../../view.tsx'
+import { useSeen, useView } from '../../view.tsx'
 import { ObjectPage } from './object-page.tsx'
 import {
   CustomerDetail,
@@ -50,6 +50,7 @@ export function TransferPage() {
 function Transfer({ page, onChanged }: { readonly page: Page; readonly onChanged: () => void }) {
   const { money } = useText()
   const { transfer } = page
+  const view = useView()
   const [said, setSaid] = useState<ReactNode>()
   const state = page.no_answer ? 'no_answer' : transfer.status
   return (
@@ -84,6 +85,7 @@ function Transfer({ page, onChanged }: { readonly page: Page; readonly onChanged
         silent={(age) => money.silent.chain(transfer.network, age)}
         states={money.transfer_state}
       />
+      {view?.transferParts?.(transfer.id)}
       <OrderBody page={page} order={transfer} rail={transfer.network}>
         <TransferDetails page={page} />
       </OrderBody>

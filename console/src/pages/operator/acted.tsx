@@ -12,18 +12,6 @@ import { Secret } from '../../ui/secret.tsx'
 /** The result of an operator's act. */
 export type Acted = Reply<'console.operator.customers.book'>
 
-/** Names of rails are not translated. */
-export const railNames: Readonly<Record<string, string>> = {
-  pix: 'Pix',
-  polygon: 'Polygon',
-  arbitrum: 'Arbitrum',
-  optimism: 'Optimism',
-  tron: 'Tron',
-  ethereum: 'Ethereum',
-  bitcoin: 'Bitcoin',
-}
-export const railName = (rail: string): string => railNames[rail] ?? rail
-
 /** The result of the last decision on a page. Shown at `place` until the person moves on to another. */
 export function useResult(place: string) {
   const [result, setResult] = useState<{ acted: Acted; words?: string | undefined; place: string }>()

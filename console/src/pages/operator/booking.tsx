@@ -79,7 +79,7 @@ function useWords(): (action: string, values: { amount: string; who: string; to?
   const environment = useEnvironment()
   const { acted, proposals } = operator
   return (action, { amount, who, to = '' }) => {
-    const values = { amount, who: isolated(who), to, paid: false, role: '', end_to_end_id: '' }
+    const values = { amount, who: isolated(who), to, paid: false, inward: false, role: '', end_to_end_id: '' }
     const sentence = proposals.sentence[action]?.(values) ?? ''
     return environment === 'production' ? acted.you_propose(sentence) : acted.you_do(sentence)
   }

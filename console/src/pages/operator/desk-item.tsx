@@ -17,6 +17,7 @@ import { ActDialog, type Acted } from './acted.tsx'
 import { Decide } from './decide.tsx'
 import { deskSteps, type Evidence } from './desk-steps.tsx'
 import { OperatorId } from './object.tsx'
+import { Cancel, Transactions } from './transactions.tsx'
 
 export type OpenItem = Reply<'console.operator.desk.list'>['open'][number]
 
@@ -48,7 +49,10 @@ export function DeskBody({ item, waiting, onDecided }: BodyProps) {
       </section>
       <section className="sec stack-4">
         {item !== undefined && item.proposal === null && may('operator.decide') && (
-          <Resolve item={item} onDecided={onDecided} />
+          <>
+            <Resolve item={item} onDecided={onDecided} />
+            <CancelOpen item={item} onDecided={onDecided} />
+          </>
         )}
         <Waiting items={waiting} onDecided={onDecided} />
       </section>
@@ -76,11 +80,40 @@ function EvidenceOf({ item }: { readonly item: OpenItem }) {
       </div>
       {one.isError && <Failure error={one.error} onAgain={() => void one.refetch()} reading />}
       {one.data !== undefined ? (
-        <Steps evidence={one.data} />
+        <>
+          <Steps evidence={one.data} />
+          {item.kind === 'transfer' && (
+            <div className="stack second">
+              <h2>{desk.transactions.title}</h2>
+              <Transactions of={one.data} />
+            </div>
+          )}
+        </>
       ) : (
         !one.isError && <div role="status" aria-busy="true" aria-label={ui.loading} />
       )}
     </>
+  )
+}
+
+/** A transfer that is being canceled already has no button. */
+function CancelOpen({ item, onDecided }: Props) {
+  const environment = useEnvironment()
+  const { operator } = useText()
+  const is_transfer = item.kind === 'transfer'
+  const one = useCall(
+    'console.operator.desk.get',
+    { params: { environment, id: item.id } },
+    { keep: true, when: is_transfer },
+  )
+  if (!is_transfer || one.data?.cancelable !== true) return null
+  return (
+    <div className="stack second">
+      <h2>{operator.desk.cancel.now}</h2>
+      <div className="row wrap">
+        <Cancel item={item} onActed={onDecided} />
+      </div>
+    </div>
   )
 }
 
@@ -302,14 +335,17 @@ function Proposed({ item, proposal, onDecided }: ProposedProps) {
   const { desk } = operator
   const { language } = useLanguage()
   const { kind, customer, in_transit, asset, to } = item
-  const sentence = desk.it_says({
-    amount: amountText(in_transit, asset, { language }),
-    to: isolated(to),
-    customer: isolated(customer.name),
-    kind,
-    paid: proposal.outcome !== 'failed',
-    end_to_end_id: proposal.end_to_end_id ?? '',
-  })
+  const names = { amount: amountText(in_transit, asset, { language }), customer: isolated(customer.name) }
+  const sentence =
+    proposal.outcome === 'canceled'
+      ? desk.cancel.says(names)
+      : desk.it_says({
+          ...names,
+          to: isolated(to),
+          kind,
+          paid: proposal.outcome !== 'failed',
+          end_to_end_id: proposal.end_to_end_id ?? '',
+        })
   const question = {
     ...proposal,
     sentence,

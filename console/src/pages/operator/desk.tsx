@@ -10,11 +10,12 @@ import { Segments } from '../../ui/segments.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time, useAge } from '../../ui/time.tsx'
-import { railName, useResult } from './acted.tsx'
+import { useResult } from './acted.tsx'
 import { Decided } from './decide.tsx'
 import { DeskBody, type OnDecided, type OpenItem } from './desk-item.tsx'
 import { Exceptions } from './exceptions.tsx'
 import { OperatorId } from './object.tsx'
+import { railName } from './rail-names.ts'
 import './operator.css'
 
 const LATE_MS = 3_600_000

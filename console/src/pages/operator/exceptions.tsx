@@ -10,8 +10,9 @@ import { Empty, EndMark } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { ActDialog, type Acted, railName } from './acted.tsx'
+import { ActDialog, type Acted } from './acted.tsx'
 import { OperatorId } from './object.tsx'
+import { railName } from './rail-names.ts'
 
 type Exception = Reply<'console.operator.exceptions.list'>['data'][number]
 

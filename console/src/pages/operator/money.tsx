@@ -8,9 +8,9 @@ import { Section } from '../../ui/page.tsx'
 import { Segments } from '../../ui/segments.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time, useAge } from '../../ui/time.tsx'
-import { railName, railNames } from './acted.tsx'
 import { Holdings } from './holdings.tsx'
 import { OperatorId } from './object.tsx'
+import { railName, railNames } from './rail-names.ts'
 
 type Money = Reply<'console.operator.overview.get'>['money']
 

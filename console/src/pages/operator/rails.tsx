@@ -6,6 +6,7 @@ import { useEnvironment } from '../../environment.ts'
 import { countText } from '../../format/amount.ts'
 import { ageText } from '../../format/time.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
+import { Amount } from '../../ui/amount.tsx'
 import { Details } from '../../ui/details.tsx'
 import { EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Rich } from '../../ui/rich.tsx'
@@ -13,7 +14,10 @@ import { Status } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { priceText } from '../conversions/price.ts'
-import { railName } from './acted.tsx'
+import { ActedNote, useResult } from './acted.tsx'
+import { OperatorId } from './object.tsx'
+import { RailControls } from './rail-controls.tsx'
+import { railName } from './rail-names.ts'
 import './operator.css'
 
 type Rails = Reply<'console.operator.rails.get'>
@@ -29,12 +33,23 @@ export function RailsPage() {
     { params: { environment } },
     { live: ['exceptions', 'payout', 'transfer'] },
   )
+  const { result, show } = useResult(environment)
   return (
     <>
       <PageHead title={rails.title} about={rails.about} />
+      {result !== undefined && (
+        <Section tight>
+          <ActedNote acted={result.acted} words={result.words} />
+        </Section>
+      )}
       <Section title={operator.overview.rails}>
-        <RailTable rails={seen.data?.rails} query={seen} />
+        <RailTable rails={seen.data?.rails} query={seen} whole />
       </Section>
+      {seen.data !== undefined && (
+        <Section title={rails.controls} about={rails.controls_about}>
+          <RailControls rails={seen.data.rails} onActed={show} />
+        </Section>
+      )}
       {seen.data !== undefined && (
         <Section title={rails.prices}>
           <Prices prices={seen.data.prices} />
@@ -68,9 +83,14 @@ export function RailsPage() {
 
 type Query = Pick<UseQueryResult, 'isPending' | 'isError' | 'error' | 'refetch' | 'isPlaceholderData'>
 
-type TableProps = { readonly rails: readonly Rail[] | undefined; readonly query?: Query }
+type TableProps = {
+  readonly rails: readonly Rail[] | undefined
+  readonly query?: Query
+  /** With the amount in transit and the last failure, for which the overview has no room. */
+  readonly whole?: boolean
+}
 
-export function RailTable({ rails: rows, query }: TableProps) {
+export function RailTable({ rails: rows, query, whole = false }: TableProps) {
   const { operator } = useText()
   const { rails } = operator
   const { language } = useLanguage()
@@ -98,6 +118,17 @@ export function RailTable({ rails: rows, query }: TableProps) {
           fold: 'named',
           cell: ({ processing }) => countText(processing, language),
         },
+        ...(whole
+          ? [
+              {
+                key: 'amount',
+                head: rails.open_amount,
+                right: true,
+                fold: 'named' as const,
+                cell: ({ open_amount, asset }: Rail) => <Amount units={open_amount} asset={asset} />,
+              },
+            ]
+          : []),
         {
           key: 'oldest',
           head: rails.oldest,
@@ -116,6 +147,21 @@ export function RailTable({ rails: rows, query }: TableProps) {
             <span className={exceptions > 0 ? 'warn med' : 'quiet'}>{countText(exceptions, language)}</span>
           ),
         },
+        ...(whole
+          ? [
+              {
+                key: 'failure',
+                head: rails.last_failure,
+                fold: 'named' as const,
+                cell: ({ last_failure }: Rail) =>
+                  last_failure === null ? (
+                    <span className="quiet">{rails.none_old}</span>
+                  ) : (
+                    <OperatorId id={last_failure.id} />
+                  ),
+              },
+            ]
+          : []),
       ]}
     />
   )
@@ -134,9 +180,15 @@ function Oldest({ id, children }: { readonly id: string | null; readonly childre
 
 const oldest = (seconds: number, none: string) => (seconds === 0 ? none : ageText(seconds * 1_000))
 
-function State({ rail: { configured, simulated, message } }: { readonly rail: Rail }) {
+function State({ rail: { configured, simulated, message, paused } }: { readonly rail: Rail }) {
   const { operator } = useText()
   const { rails } = operator
+  if (paused !== null)
+    return (
+      <span title={paused.reason}>
+        <Status state="attention">{rails.paused}</Status>
+      </span>
+    )
   if (!configured)
     return (
       <span title={message ?? ''}>

@@ -20,7 +20,9 @@ const proposed = (action: string, more: Partial<Parameters<typeof sentenceOf>[0]
 
 test('every proposal that moves money is confirmed in words with its amount and its person', () => {
   for (const [language, texts] of spoken)
-    for (const action of Object.keys(moneyActs))
+    for (const action of Object.keys(moneyActs).filter(
+      (name) => !['move_custody', 'resume_rail'].includes(name),
+    ))
       for (const outcome of ['completed', 'confirmed', 'failed']) {
         const sentence = sentenceOf(proposed(action, { details: { outcome } }), texts, language)
         expect([action, sentence]).not.toEqual([action, 'as stored'])
@@ -32,6 +34,35 @@ test('every proposal that moves money is confirmed in words with its amount and 
           expect(words(sentence, 'bea@trilho.example')).toContain(sentence)
         expect(desk.withdraw_words(sentence)).toContain(sentence)
       }
+})
+
+test('a custody move names the amount and the rail, and each direction has its sentence', () => {
+  for (const [language, texts] of spoken) {
+    const sentences = ['to_rail', 'from_rail'].map((direction) => {
+      const details = { rail: 'tron', direction }
+      const nobody = { customer: null, partner: null }
+      return sentenceOf(proposed('move_custody', { ...nobody, details }), texts, language)
+    })
+    for (const sentence of sentences) {
+      expect(sentence).toContain(amountText('1890040', 'BRL', { language }))
+      expect(sentence).toContain('Tron')
+    }
+    expect(new Set(sentences).size).toBe(2)
+    expect(texts.operator.proposals.action.move_custody).toBeDefined()
+  }
+})
+
+test('a proposal to resume a rail names the rail', () => {
+  const none = { amount: null, asset: null, customer: null, partner: null }
+  for (const [language, texts] of spoken) {
+    const sentence = sentenceOf(
+      proposed('resume_rail', { ...none, details: { rail: 'tron' } }),
+      texts,
+      language,
+    )
+    expect(sentence).toContain('Tron')
+    expect(texts.operator.proposals.action.resume_rail).toBeDefined()
+  }
 })
 
 test('every proposal about a person names the person', () => {

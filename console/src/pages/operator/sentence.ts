@@ -1,6 +1,7 @@
 import { amountText, type Language } from '../../format/amount.ts'
 import { isolated } from '../../format/id.ts'
 import type { Texts } from '../../text/en/en.ts'
+import { railName } from './rail-names.ts'
 
 type Told = {
   readonly action: string
@@ -25,9 +26,11 @@ export function sentenceOf(
   const say = operator.proposals.sentence[action]
   const pays_fees = action === 'pay_fees'
   const name = pays_fees ? partner?.name : customer?.name
-  const who = name === undefined ? (details.email ?? details.customer_id) : isolated(name)
+  const rail = details.rail === undefined ? undefined : railName(details.rail)
+  const who = name === undefined ? (details.email ?? rail ?? details.customer_id) : isolated(name)
   const has_amount = amount !== null && asset !== null
-  if (say === undefined || who === undefined || (details.email === undefined && !has_amount)) return what
+  const moves_money = details.email === undefined && rail === undefined
+  if (say === undefined || who === undefined || (moves_money && !has_amount)) return what
   return say({
     amount: has_amount ? amountText(amount, asset, { language }) : '',
     who,
@@ -35,5 +38,6 @@ export function sentenceOf(
     paid: details.outcome !== 'failed',
     role: operator.people.roles[details.role ?? ''] ?? '',
     end_to_end_id: details.end_to_end_id ?? '',
+    inward: details.direction === 'to_rail',
   })
 }

@@ -13,9 +13,10 @@ import { Notice } from '../../ui/notice.tsx'
 import { EndMark, PageHead, Section } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { ActDialog, type Acted, ActedNote, railName } from './acted.tsx'
+import { ActDialog, type Acted, ActedNote } from './acted.tsx'
 import { PayFees } from './booking.tsx'
 import { OperatorId } from './object.tsx'
+import { railName } from './rail-names.ts'
 
 type Seen = Reply<'console.operator.treasury.get'>
 type Position = Seen['positions'][number]

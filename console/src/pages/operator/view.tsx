@@ -6,6 +6,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Section } from '../../ui/page.tsx'
 import { ViewOfPartner } from '../../view.tsx'
+import { TransferTransactions } from './transactions.tsx'
 import './operator.css'
 
 /** The pages of the partner in the address, as the partner sees them. Operators have no permit of a partner, so no buttons. */
@@ -38,8 +39,9 @@ export function PartnerView() {
       {operator.view.act_on_customer}
     </Link>
   )
+  const transferParts = (transfer_id: string) => <TransferTransactions id={transfer_id} />
   return (
-    <ViewOfPartner value={{ partner_id, name, trail, customerActions }}>
+    <ViewOfPartner value={{ partner_id, name, trail, customerActions, transferParts }}>
       <div className="sec tight no-line view-strip">
         <Notice kind="calm">
           <b>{name}</b> · {operator.view.strip}

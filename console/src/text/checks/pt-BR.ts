@@ -55,9 +55,23 @@ export const checks: Readonly<Record<string, string>> = {
     'cada pagamento Pix tem um evento que confere para cada status seu',
   'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner':
     'cada transferência tem status e rede possíveis, e cliente e chave do seu parceiro',
-  'every transfer that has reserved a nonce has the one after its predecessor in its wallet':
+  'every transfer that has reserved a nonce has the one after its predecessor in its wallet, or after a gap':
     'cada transferência com nonce reservado tem o nonce seguinte ao da anterior na sua carteira',
-  'every wallet has given its nonces, up to the last one, to transfers':
+  'every gap in the nonces of a wallet lies between its transfers, and overlaps no other gap':
+    'toda lacuna nos nonces de uma carteira fica entre as suas transferências e não se sobrepõe a outra',
+  'every gap in the nonces of a wallet in production was accepted by two operators':
+    'toda lacuna nos nonces de uma carteira em produção foi aceita por dois operadores',
+  'every custody move is booked once and in full, between the operator and its rail':
+    'toda movimentação de custódia é lançada uma vez e por inteiro, entre o operador e o trilho',
+  'every custody move is over a rail that carries its asset':
+    'toda movimentação de custódia usa um trilho que transporta o ativo',
+  'every custody move in production was proposed by one operator and approved by another':
+    'toda movimentação de custódia em produção foi proposta por um operador e aprovada por outro',
+  'every custody move was made under its reference, and every reference stands for one':
+    'toda movimentação de custódia foi feita sob a sua referência, e cada referência corresponde a uma',
+  'every reference of a custody move stands for one':
+    'toda referência de movimentação de custódia corresponde a uma',
+  'every wallet has given its nonces, up to the last one, to transfers and gaps':
     'cada carteira deu todos os seus nonces a transferências',
   'every transaction belongs to a transfer, which shows one of its payments and ends by at most one of them':
     'cada transação pertence a uma transferência, que mostra um dos seus pagamentos e termina por no máximo um',
@@ -102,6 +116,12 @@ export const checks: Readonly<Record<string, string>> = {
     'cada débito em produção foi proposto por um operador e aprovado por outro',
   'every reversal in production was proposed by one operator and approved by another':
     'cada estorno em produção foi proposto por um operador e aprovado por outro',
+  'the pause and the limits of every rail are those of its last change':
+    'a pausa e os limites de cada trilho são os da sua última alteração',
+  'every change of a rail begins where the one before it ended, and a pause names who and why':
+    'cada alteração de um trilho continua a anterior, e cada pausa diz quem e por quê',
+  'every resume of a rail in production was proposed by one operator and approved by another':
+    'cada retomada de um trilho em produção foi proposta por um operador e aprovada por outro',
   'every payment of fees in production was proposed by one operator and approved by another':
     'cada pagamento de tarifas em produção foi proposto por um operador e aprovado por outro',
   'every resolution in production was proposed by one operator and approved by another':
@@ -117,10 +137,12 @@ export const checks: Readonly<Record<string, string>> = {
     'cada recusa com chave de idempotência em vigor está guardada como foi devolvida',
   'every hold belongs to an open proposal, and every open proposal holds':
     'cada retenção pertence a uma proposta aberta, e cada proposta aberta tem a sua',
+  'every cancel of a transfer in production was proposed by one operator and approved by another':
+    'cada cancelamento de transferência em produção foi proposto por um operador e aprovado por outro',
   'every resolution agrees with its payout or transfer, and every end by an operator has one':
     'cada resolução confere com o seu pagamento ou transferência, e todo fim dado por um operador tem uma',
-  'every follow-up is of a resolution, and every repeated send of a payout or transfer':
-    'cada acompanhamento é de uma resolução, e cada reenvio é de um pagamento ou transferência',
+  'every follow-up is of a resolution or of a transfer that ended in a block, and every repeated send of a payout or transfer':
+    'cada acompanhamento é de uma resolução ou de uma transferência que terminou em um bloco, e cada reenvio é de um pagamento ou transferência',
   'nothing that happened is dated in the future': 'nada do que aconteceu tem data no futuro',
   'no event has a position in the future': 'nenhum evento tem posição no futuro',
   'no customer was created in the future': 'nenhum cliente foi criado no futuro',

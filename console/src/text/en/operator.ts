@@ -13,6 +13,8 @@ type ProposalValues = {
   readonly role: string
   /** The id in the Pix network that a resolution names; empty without one. */
   readonly end_to_end_id: string
+  /** A custody move goes to the rail. */
+  readonly inward: boolean
 }
 
 /** The values in the sentence that says how a payment on the desk ended. */
@@ -322,7 +324,42 @@ export const operator = {
     resolve_any: 'Set the outcome',
     proposing: 'Proposing…',
     asks_code: 'asks for your code',
-    outcome: { completed: 'completed', confirmed: 'confirmed', failed: 'failed' } as Record<string, string>,
+    outcome: {
+      completed: 'completed',
+      confirmed: 'confirmed',
+      failed: 'failed',
+      canceled: 'canceled',
+    } as Record<string, string>,
+    transactions: {
+      title: 'Transactions',
+      about: 'Everything that was signed for this transfer. At most one of them is mined.',
+      none: 'Nothing was signed yet.',
+      purpose: { pay: 'Payment', cancel: 'Cancel' },
+      attempt: (number: number) => `no. ${number}`,
+      signed: 'signed',
+      block: (height: string) => `final in block ${height}`,
+      not_final: 'not final',
+      explorer: 'Explorer',
+      gas: ({ most, per_gas, priority }: { most: string; per_gas: string; priority: string }) =>
+        `costs at most ${most}: ${per_gas} gwei per gas, of which ${priority} for the miner`,
+      terms: { fee: 'fee' } as Record<string, string>,
+    },
+    cancel: {
+      button: 'Cancel transfer…',
+      title: {
+        production: 'Cancel this transfer, in production?',
+        sandbox: 'Cancel this transfer?',
+      },
+      says: ({ amount, customer }: { amount: string; customer: string }) =>
+        `A transaction that pays nobody takes the place of the payment. If it is mined, ${amount} goes back to ${customer}. If the payment is mined first, the transfer is confirmed.`,
+      reason: 'Reason',
+      reason_hint: 'Stored permanently, with your name.',
+      reason_missing: 'Write why the transfer is canceled.',
+      propose: 'Propose to cancel',
+      now: 'Cancel transfer',
+      requested: (when: string) =>
+        `Canceled by the operators at ${when}. The chain decides whether the cancel or the payment is mined.`,
+    },
     second: 'Waiting for a second person',
     nothing_waits: 'No proposals are waiting.',
     proposed: (when: string, who: string) => `proposed ${when} by ${who}`,
@@ -376,6 +413,11 @@ export const operator = {
       stuck: 'In progress for longer than expected.',
       audit: 'The audit found an error.',
       superseded: 'When the proposal was approved, a different outcome was already booked.',
+      rail_paused:
+        'This rail is paused: it accepts no orders and sends nothing new. Find out why, then propose to resume it.',
+      foreign_transactions:
+        'The chain has transactions of the wallet that this database does not know. Nothing is sent until two operators resume the rail.',
+      reconciliation: 'The books differ from what the wallet holds.',
     } as Record<string, string>,
   },
   proposals: {
@@ -408,7 +450,10 @@ export const operator = {
       reverse_credit: 'Reverse a credit',
       resolve_payout: 'Resolve a payout',
       resolve_transfer: 'Resolve a transfer',
+      cancel_transfer: 'Cancel a transfer',
       pay_fees: 'Pay fees',
+      move_custody: 'Move custody',
+      resume_rail: 'Resume a rail',
       create_user: 'Create an operator',
       reset_password: 'Reset an operator’s password',
       set_role: 'Change an operator’s role',
@@ -429,10 +474,17 @@ export const operator = {
         paid
           ? `The transfer of ${who} becomes confirmed: ${amount} has left for good.`
           : `The transfer of ${who} becomes failed: ${amount} goes back to ${who}.`,
+      cancel_transfer: ({ amount, who }) =>
+        `The transfer of ${who} is canceled on its network. If the cancel is mined, ${amount} goes back to ${who}; if the payment is mined first, the transfer is confirmed.`,
       pay_fees: ({ amount, who, to }) =>
         to
           ? `${who} gets ${amount} of its earned fees, credited to ${to}.`
           : `${who} gets ${amount} of its earned fees, paid outside the service.`,
+      move_custody: ({ amount, who, inward }) =>
+        inward
+          ? `${amount} is booked from your own account to ${who}.`
+          : `${amount} is booked from ${who} to your own account.`,
+      resume_rail: ({ who }) => `${who} is resumed: what waits on it is sent, and new orders are accepted.`,
       create_user: ({ who, role }) =>
         `${who} becomes an operator, ${role}. The password is shown to the operator who approves.`,
       reset_password: ({ who }) => `${who} gets a new password, which is shown to the operator who approves.`,
@@ -576,6 +628,42 @@ export const operator = {
     ready: 'Ready',
     simulated: 'Simulated',
     not_configured: 'Not configured',
+    paused: 'Paused',
+    open_amount: 'In transit',
+    last_failure: 'Last failure',
+    controls: 'Pause and limits',
+    controls_about:
+      'One operator pauses a rail at once; two resume it. Limits apply to the orders of all partners together, without fees.',
+    accepts: 'Accepts orders',
+    paused_by: (who: string) => `by ${who}`,
+    limit: {
+      order_most: 'One order, at most',
+      day_most: 'A day (UTC), at most',
+      floor: 'Must stay on the rail',
+      gas_floor: 'Must stay for network fees',
+    },
+    no_limit: 'no limit',
+    pause: 'Pause…',
+    pause_title: (rail: string) => `Pause ${rail}`,
+    pause_words: (rail: string) =>
+      `From now on ${rail} accepts no orders, and nothing new is sent on it. What has left already is followed to its end. Two operators resume it.`,
+    pause_verb: 'Pause',
+    pausing: 'Pausing…',
+    pause_done: (rail: string) => `${rail} is paused.`,
+    resume: 'Resume…',
+    resume_title: (rail: string) => `Resume ${rail}`,
+    resume_first: 'Find out first why the rail was paused, and compare the books with the network.',
+    resume_verb: { production: 'Propose to resume', sandbox: 'Resume' } as Record<string, string>,
+    resuming: 'Working…',
+    resume_done: (rail: string) => `${rail} is resumed.`,
+    set_limits: 'Limits…',
+    limits_title: (rail: string) => `Limits of ${rail}`,
+    limits_hint: 'An empty field means no limit.',
+    limits_verb: 'Save the limits',
+    limits_saving: 'Saving…',
+    limits_done: (rail: string) => `The limits of ${rail} are saved.`,
+    gas_wrong: 'A whole number of wei',
+    why: 'Reason',
     prices: 'Prices',
     pair: 'Pair',
     price: 'Price',

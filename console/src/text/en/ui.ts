@@ -106,6 +106,21 @@ export const ui = {
     signed: 'signed',
     waiting: 'waiting',
   } as Readonly<Record<string, string>>,
+  /** Why a transfer is not signed yet, behind `later`. */
+  later: {
+    scheduled: 'as planned',
+    not_worth_it: 'higher fees would gain nothing',
+    fee_above_cap: 'the network’s fee is above the cap',
+    wallet_too_empty: 'the wallet has too little of the asset',
+    gas_coin_too_low: 'the wallet has too little of the coin that pays for gas',
+    wallet_blocked: 'the token blocks the wallet',
+    token_reverts: 'the token refuses the payment and does not say why',
+    signer_limit: 'the signer has reached its limit of this hour',
+    endpoints_unavailable: 'no endpoint of the network answers',
+    endpoints_disagree: 'the endpoints of the network disagree',
+    nonces_in_use: 'too many transfers of the wallet are on their way',
+    rail_paused: 'the rail is paused',
+  } as Readonly<Record<string, string>>,
   tiers: { standard: 'Standard', growth: 'Growth', enterprise: 'Enterprise' } as Readonly<
     Record<string, string>
   >,

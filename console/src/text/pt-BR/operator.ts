@@ -298,7 +298,37 @@ export const operator: typeof En = {
     resolve_any: 'Marcar o resultado',
     proposing: 'Propondo…',
     asks_code: 'pede seu código',
-    outcome: { completed: 'concluído', confirmed: 'confirmada', failed: 'falhou' },
+    outcome: { completed: 'concluído', confirmed: 'confirmada', failed: 'falhou', canceled: 'cancelada' },
+    transactions: {
+      title: 'Transações',
+      about: 'Tudo o que foi assinado para esta transferência. No máximo uma é minerada.',
+      none: 'Nada foi assinado ainda.',
+      purpose: { pay: 'Pagamento', cancel: 'Cancelamento' },
+      attempt: (number) => `nº ${number}`,
+      signed: 'assinada',
+      block: (height) => `final no bloco ${height}`,
+      not_final: 'ainda não final',
+      explorer: 'Explorador',
+      gas: ({ most, per_gas, priority }) =>
+        `custa no máximo ${most}: ${per_gas} gwei por gas, dos quais ${priority} para o minerador`,
+      terms: { fee: 'taxa' },
+    },
+    cancel: {
+      button: 'Cancelar transferência…',
+      title: {
+        production: 'Cancelar esta transferência, em produção?',
+        sandbox: 'Cancelar esta transferência?',
+      },
+      says: ({ amount, customer }) =>
+        `Uma transação que não paga ninguém toma o lugar do pagamento. Se ela for minerada, ${amount} voltam para ${customer}. Se o pagamento for minerado antes, a transferência fica confirmada.`,
+      reason: 'Motivo',
+      reason_hint: 'Fica guardado para sempre, com seu nome.',
+      reason_missing: 'Escreva por que a transferência é cancelada.',
+      propose: 'Propor o cancelamento',
+      now: 'Cancelar transferência',
+      requested: (when) =>
+        `Cancelada pelos operadores em ${when}. A rede decide se minera o cancelamento ou o pagamento.`,
+    },
     second: 'Aguardando uma segunda pessoa',
     nothing_waits: 'Nenhuma proposta aguardando.',
     proposed: (when, who) => `proposto ${when} por ${who}`,
@@ -350,6 +380,11 @@ export const operator: typeof En = {
       stuck: 'Em andamento por mais tempo que o esperado.',
       audit: 'A auditoria encontrou um erro.',
       superseded: 'Na aprovação, já havia um resultado lançado diferente do proposto.',
+      rail_paused:
+        'Este trilho está pausado: não aceita ordens e não envia nada novo. Descubra o motivo e depois proponha a retomada.',
+      foreign_transactions:
+        'A blockchain tem transações da carteira que este banco de dados não conhece. Nada é enviado até que dois operadores retomem o trilho.',
+      reconciliation: 'A conciliação encontrou uma diferença entre os livros e o saldo da carteira.',
     },
   },
   proposals: {
@@ -382,7 +417,10 @@ export const operator: typeof En = {
       reverse_credit: 'Estornar um crédito',
       resolve_payout: 'Resolver um pagamento Pix',
       resolve_transfer: 'Resolver uma transferência',
+      cancel_transfer: 'Cancelar uma transferência',
       pay_fees: 'Pagar tarifas',
+      move_custody: 'Movimentar custódia',
+      resume_rail: 'Retomar um trilho',
       create_user: 'Criar um operador',
       reset_password: 'Redefinir a senha de um operador',
       set_role: 'Alterar o papel de um operador',
@@ -403,10 +441,17 @@ export const operator: typeof En = {
         paid
           ? `A transferência de ${who} fica confirmada: ${amount} saíram de vez.`
           : `A transferência de ${who} fica como falhou: ${amount} voltam para ${who}.`,
+      cancel_transfer: ({ amount, who }) =>
+        `A transferência de ${who} é cancelada na rede. Se o cancelamento for minerado, ${amount} voltam para ${who}; se o pagamento for minerado antes, a transferência fica confirmada.`,
       pay_fees: ({ amount, who, to }) =>
         to
           ? `${who} recebe ${amount} das tarifas que ganhou, creditados a ${to}.`
           : `${who} recebe ${amount} das tarifas que ganhou, pagos fora do serviço.`,
+      move_custody: ({ amount, who, inward }) =>
+        inward
+          ? `${amount} são lançados da sua própria conta para ${who}.`
+          : `${amount} são lançados de ${who} para a sua própria conta.`,
+      resume_rail: ({ who }) => `${who} é retomado: o que espera nele é enviado, e novas ordens são aceitas.`,
       create_user: ({ who, role }) => `${who} vira operador, ${role}. A senha é mostrada a quem aprovar.`,
       reset_password: ({ who }) => `${who} recebe uma nova senha, mostrada a quem aprovar.`,
       set_role: ({ who, role }) => `${who} recebe o papel ${role}.`,
@@ -550,6 +595,42 @@ export const operator: typeof En = {
     ready: 'Pronto',
     simulated: 'Simulado',
     not_configured: 'Não configurado',
+    paused: 'Pausado',
+    open_amount: 'Em trânsito',
+    last_failure: 'Última falha',
+    controls: 'Pausa e limites',
+    controls_about:
+      'Um operador pausa um trilho na hora; dois o retomam. Os limites valem para as ordens de todos os parceiros juntas, sem tarifas.',
+    accepts: 'Aceita ordens',
+    paused_by: (who) => `por ${who}`,
+    limit: {
+      order_most: 'Uma ordem, no máximo',
+      day_most: 'Um dia (UTC), no máximo',
+      floor: 'Deve restar no trilho',
+      gas_floor: 'Deve restar para taxas de rede',
+    },
+    no_limit: 'sem limite',
+    pause: 'Pausar…',
+    pause_title: (rail) => `Pausar ${rail}`,
+    pause_words: (rail) =>
+      `A partir de agora ${rail} não aceita ordens, e nada novo é enviado nele. O que já saiu é acompanhado até o fim. Dois operadores o retomam.`,
+    pause_verb: 'Pausar',
+    pausing: 'Pausando…',
+    pause_done: (rail) => `${rail} está pausado.`,
+    resume: 'Retomar…',
+    resume_title: (rail) => `Retomar ${rail}`,
+    resume_first: 'Antes, descubra por que o trilho foi pausado e compare os livros com a rede.',
+    resume_verb: { production: 'Propor a retomada', sandbox: 'Retomar' },
+    resuming: 'Processando…',
+    resume_done: (rail) => `${rail} foi retomado.`,
+    set_limits: 'Limites…',
+    limits_title: (rail) => `Limites de ${rail}`,
+    limits_hint: 'Um campo vazio significa sem limite.',
+    limits_verb: 'Salvar os limites',
+    limits_saving: 'Salvando…',
+    limits_done: (rail) => `Os limites de ${rail} foram salvos.`,
+    gas_wrong: 'Um número inteiro de wei',
+    why: 'Motivo',
     prices: 'Preços',
     pair: 'Par',
     price: 'Preço',

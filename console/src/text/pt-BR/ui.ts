@@ -131,6 +131,8 @@ export const ui: typeof En = {
   reasons: {
     id_of_another_payout:
       'Outro pagamento tem este id end-to-end na rede Pix. Confira de qual pagamento se trata.',
+    foreign_transactions_wait:
+      'Transações da carteira que este banco de dados não conhece ainda esperam no mempool. Retome o trilho depois que forem mineradas.',
     never_accepted:
       'Este pagamento não precisa da declaração sobre a aceitação: a rede nunca o aceitou, ou ele foi pago. Retire a declaração.',
     was_accepted:
@@ -145,8 +147,12 @@ export const ui: typeof En = {
     not_confirmed:
       'Pelo que se sabe aqui, a transferência não está confirmada. O dinheiro segue em trânsito. Compare o hash com o explorador da rede.',
     may_still_be_mined:
-      'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou substituída. O dinheiro segue em trânsito.',
+      'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou cancelada. O dinheiro segue em trânsito. Cancele a transferência.',
+    canceled_before: 'A transferência já está sendo cancelada. Espere a decisão da rede.',
     reversed_before: 'Este depósito já foi estornado.',
+    not_paused: 'Este trilho não está pausado.',
+    paused_since:
+      'O trilho foi retomado e pausado de novo depois da proposta. Recuse a proposta e veja o novo motivo.',
     not_in_the_log:
       'Esta proposta não confere com o registro de auditoria: foi criada ou alterada por fora do serviço.',
     withdraw_instead: 'A proposta é sua: em vez de recusá-la, retire-a.',
@@ -168,6 +174,20 @@ export const ui: typeof En = {
     settled: 'liquidado',
     signed: 'assinada',
     waiting: 'aguardando',
+  },
+  later: {
+    scheduled: 'conforme planejado',
+    not_worth_it: 'taxas mais altas não ajudariam',
+    fee_above_cap: 'a taxa da rede está acima do teto',
+    wallet_too_empty: 'a carteira tem saldo insuficiente do ativo',
+    gas_coin_too_low: 'a carteira tem saldo insuficiente da moeda que paga o gas',
+    wallet_blocked: 'o token bloqueia a carteira',
+    token_reverts: 'o token recusa o pagamento e não diz por quê',
+    signer_limit: 'o assinador atingiu o limite desta hora',
+    endpoints_unavailable: 'nenhum endpoint da rede responde',
+    endpoints_disagree: 'os endpoints da rede discordam',
+    nonces_in_use: 'há transferências demais da carteira em andamento',
+    rail_paused: 'a rede está pausada',
   },
   tiers: { standard: 'Padrão', growth: 'Crescimento', enterprise: 'Corporativo' },
   sources: { fixed: 'fixo', set: 'definido por você' },

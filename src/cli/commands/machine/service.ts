@@ -35,10 +35,29 @@ export const serviceCommands: CliCommand[] = [
     runWith: async (input, reach) => (await import('../../machine/audit.ts')).auditBooks(input, reach),
   },
   {
+    name: 'reconcile',
+    about:
+      'Compare the books with what the wallet of each configured rail holds; exits 1 on the smallest difference',
+    options: {
+      environment: only_environment,
+    },
+    examples: ['trilho reconcile', 'trilho reconcile --environment production --json'],
+    who: 'machine',
+    runWith: async (input, reach) =>
+      (await import('../../machine/reconcile.ts')).reconcileRails(input, reach),
+  },
+  {
     name: 'config check',
     about: 'Print the settings in force, secrets masked',
     examples: ['trilho config check'],
     who: 'machine',
     run: async (input) => (await import('../../machine/config-check.ts')).configCheck(input),
+  },
+  {
+    name: 'rails check',
+    about: 'Ask the nodes of each configured network for chain, contract and wallet; exits 1 if one is wrong',
+    examples: ['trilho rails check', 'trilho rails check --json'],
+    who: 'machine',
+    run: async (input) => (await import('../../machine/rails-check.ts')).railsCheck(input),
   },
 ]

@@ -61,4 +61,17 @@ export const openOrderCommands: CliCommand[] = [
     who: 'operator',
     runWith: async (input, reach) => (await load()).transfersResolve(input, reach),
   },
+  {
+    name: 'transfers cancel',
+    takes: 'TRANSFER',
+    about:
+      'Cancel a transfer that is not mined: a transaction that pays nobody takes its nonce, and the chain decides',
+    options: {
+      reason: { type: 'string', value: 'TEXT', about: 'Why it is canceled', required: true },
+      operator: operatorOption,
+    },
+    examples: ["trilho transfers cancel $TRANSFER --reason 'Wrong address, ticket 812'"],
+    who: 'operator',
+    runWith: async (input, reach) => (await load()).transfersCancel(input, reach),
+  },
 ]

@@ -90,15 +90,34 @@ CREATE OR REPLACE TRIGGER transfers_reserve_for_older BEFORE UPDATE OF tx_hash O
   FOR EACH ROW WHEN (OLD.tx_hash IS NULL AND NEW.tx_hash IS NOT NULL AND NEW.nonce IS NULL)
   EXECUTE FUNCTION reserve_for_older();
 
+-- Two operators cancel a transfer once, and from its first cancel on nothing is signed that pays.
+CREATE OR REPLACE TRIGGER transfers_canceled_once BEFORE UPDATE OF cancel_requested_at ON transfers
+  FOR EACH ROW WHEN (OLD.cancel_requested_at IS NOT NULL AND OLD.cancel_requested_at IS DISTINCT FROM NEW.cancel_requested_at)
+  EXECUTE FUNCTION order_stays();
+CREATE OR REPLACE FUNCTION canceled_is_not_paid() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM transactions x WHERE x.transfer_id = NEW.transfer_id AND x.purpose = 'cancel') THEN
+    RAISE EXCEPTION '% is being canceled: no other payment may be signed for it', NEW.transfer_id;
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE OR REPLACE TRIGGER transactions_canceled BEFORE INSERT ON transactions
+  FOR EACH ROW WHEN (NEW.purpose = 'pay' AND NEW.attempt > 1) EXECUTE FUNCTION canceled_is_not_paid();
+
 -- What the network took for a transaction is told once.
 CREATE OR REPLACE TRIGGER transfers_charged_once BEFORE UPDATE OF charged, charged_at ON transfers
   FOR EACH ROW WHEN (OLD.charged IS NOT NULL AND (OLD.charged, OLD.charged_at) IS DISTINCT FROM (NEW.charged, NEW.charged_at))
   EXECUTE FUNCTION order_stays();
 
 -- Nothing that was signed fails on anybody's word but the chain's, and the chain speaks of what was broadcast. So what is
--- pending fails only while nothing is reserved: a nonce that nobody spends is a gap, behind which all later ones wait.
+-- pending fails only while nothing is reserved: a nonce that nobody spends is a gap, behind which all later ones wait. Or its
+-- nonce was spent by a cancel, and no payment was ever signed. The audit checks that this cancel is in a block.
 CREATE OR REPLACE FUNCTION signed_is_out() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF OLD.tx_hash IS NULL AND NEW.tx_hash IS NULL AND OLD.cancel_requested_at IS NOT NULL AND NEW.failure_code = 'canceled'
+      AND EXISTS (SELECT FROM transactions x WHERE x.transfer_id = OLD.id AND x.purpose = 'cancel') THEN
+    RETURN NEW;
+  END IF;
   RAISE EXCEPTION '% has a nonce or was signed: it cannot fail before the chain says so', OLD.id;
 END $$;
 CREATE OR REPLACE TRIGGER transfers_signed_is_out BEFORE UPDATE OF status ON transfers

@@ -6,10 +6,12 @@ import { partnersEndpoints } from './partners-contract.ts'
 import { peopleOfOperatorEndpoints } from './people-contract.ts'
 import { proofEndpoints } from './proof-contract.ts'
 import { proposalsEndpoints } from './proposals-contract.ts'
+import { railsEndpoints } from './rails-contract.ts'
 import { viewEndpoints } from './view-contract.ts'
 
 export const operatorEndpoints: readonly ConsoleEndpoint[] = [
   ...houseEndpoints,
+  ...railsEndpoints,
   ...partnersEndpoints,
   ...deskEndpoints,
   ...proposalsEndpoints,

@@ -8,8 +8,8 @@ const base = '/console/api/operator/{environment}' as const
 /** The open proposal about a payout or transfer. */
 const Waiting = T.Object({
   id: T.String(),
-  outcome: T.Enum(['completed', 'confirmed', 'failed']),
-  evidence: T.String(),
+  outcome: T.Enum(['completed', 'confirmed', 'failed', 'canceled']),
+  evidence: T.String({ description: 'How the outcome is known, or why the transfer is canceled' }),
   end_to_end_id: Maybe(T.String()),
   despite_acceptance: T.Boolean({ description: 'Given back although the network had accepted it' }),
   proposed_by: T.String(),
@@ -55,6 +55,16 @@ const Step = T.Object({
   times: T.Integer(),
 })
 
+/** A transaction that was signed for a transfer. Only operators see cancels, and payments that others replaced. */
+const Transaction = T.Object({
+  attempt: T.Integer(),
+  purpose: T.Enum(['pay', 'cancel']),
+  tx_hash: T.String(),
+  terms: T.Record(T.String(), T.String(), { description: 'Fees and limits that it offers the network' }),
+  signed_at: Timestamp,
+  block_height: Maybe(T.String({ description: 'The block in which it is final' })),
+})
+
 const ExceptionObject = T.Object({
   id: T.String(),
   kind: T.Enum([
@@ -65,6 +75,9 @@ const ExceptionObject = T.Object({
     'superseded',
     'stuck',
     'audit',
+    'rail_paused',
+    'foreign_transactions',
+    'reconciliation',
   ]),
   rail: T.String(),
   object_id: T.String(),
@@ -107,6 +120,9 @@ export const getDeskItem = consoleEndpoint({
       send_id: Maybe(T.String()),
       end_to_end_id: Maybe(T.String()),
       tx_hash: Maybe(T.String()),
+      transactions: T.Array(Transaction, { description: 'Of a transfer, oldest first' }),
+      cancel_requested_at: Maybe(Timestamp),
+      cancelable: T.Boolean({ description: 'A transfer that is neither final nor being canceled' }),
       steps: T.Array(Step),
       exceptions: T.Array(ExceptionObject),
     }),
@@ -152,6 +168,23 @@ export const resolveByHand = consoleEndpoint({
   ],
 })
 
+export const cancelByOperator = consoleEndpoint({
+  name: 'console.operator.desk.cancel',
+  route: `POST ${base}/desk/{id}/cancel`,
+  summary:
+    'Cancel a transfer that is not mined; the chain decides whether the cancel or the payment is mined',
+  permit: 'operator.decide',
+  params: T.Object({ ...inWorld, id: Id('transfer') }),
+  body: Fields({
+    reason: Text(500, 'Why it is canceled'),
+    rehearsed: T.Optional(
+      T.Boolean({ description: 'In the sandbox: propose it to another operator, as in production' }),
+    ),
+  }),
+  reply: { status: 200, schema: ActedObject },
+  errors: ['transfer_not_found', 'already_final', 'not_possible', 'second_person_needed'],
+})
+
 export const listExceptionsForOperator = consoleEndpoint({
   name: 'console.operator.exceptions.list',
   route: `GET ${base}/exceptions`,
@@ -177,6 +210,7 @@ export const deskEndpoints: readonly ConsoleEndpoint[] = [
   listDesk,
   getDeskItem,
   resolveByHand,
+  cancelByOperator,
   listExceptionsForOperator,
   closeExceptionByOperator,
 ]

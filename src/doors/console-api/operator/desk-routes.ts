@@ -6,7 +6,8 @@ import { refuse } from '../../../core/errors.ts'
 import { networks } from '../../../core/networks.ts'
 import { countOpen, overdue } from '../../../db/due.ts'
 import type { Db } from '../../../db/pool.ts'
-import { type Transfer, transferById } from '../../../money/onchain/store.ts'
+import { isFinalTransfer, type Transfer, transferById } from '../../../money/onchain/store.ts'
+import { attemptsOf, type StoredAttempt } from '../../../money/onchain/transactions.ts'
 import { stepsOfPayout } from '../../../money/pix/exchanges.ts'
 import { RAIL } from '../../../money/pix/settle.ts'
 import { type Payout, payoutById } from '../../../money/pix/store.ts'
@@ -20,6 +21,7 @@ import type { World } from '../../../world.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
 import {
+  cancelByOperator,
   closeExceptionByOperator,
   getDeskItem,
   listDesk,
@@ -49,15 +51,17 @@ export const deskRoutes = ({ office }: ConsoleParts, looks: Looks): ConsoleHandl
   answer(getDeskItem, async ({ world, actor, params }) => {
     const found = await orderOf(world, params.id)
     const [proposal] = await openResolutions(world.db, [params.id])
-    const [steps, exceptions] = await Promise.all([
+    const [steps, exceptions, transactions] = await Promise.all([
       stepsAbout(world.reads, found),
       exceptionsAbout(world.reads, params.id),
+      attemptsOf(world.reads, params.id),
     ])
     const { id: object_id, partner_id } = found
     await looks.note(world, actor, { object_id, partner_id, what: kindOf(object_id) })
     return {
       item: await itemOf(world, found, { proposal, email: actor.email }),
       ...detailsOf(found),
+      transactions: transactions.map(renderTransaction),
       steps: steps.map(renderStep),
       exceptions: exceptions.map(renderException),
     }
@@ -88,6 +92,13 @@ export const deskRoutes = ({ office }: ConsoleParts, looks: Looks): ConsoleHandl
     return renderActed(
       await act(office, actor, { name: 'resolve_transfer', environment, rehearsed, details }),
     )
+  }),
+
+  answer(cancelByOperator, async ({ actor, world, params, body }) => {
+    const { environment } = world
+    const { reason, rehearsed = false } = body
+    const details = { transfer_id: params.id, reason }
+    return renderActed(await act(office, actor, { name: 'cancel_transfer', environment, rehearsed, details }))
   }),
 
   answer(listExceptionsForOperator, async ({ world, query }) => {
@@ -181,11 +192,13 @@ async function itemOf(
   }
 }
 
+/** The details of a proposal that holds a payout or transfer. One that cancels a transfer has a reason, and no outcome. */
 type Resolution = {
   payout_id?: string
   transfer_id?: string
-  outcome: 'completed' | 'confirmed' | 'failed'
-  evidence: string
+  outcome?: 'completed' | 'confirmed' | 'failed'
+  evidence?: string
+  reason?: string
   end_to_end_id?: string
   despite_acceptance?: boolean
 }
@@ -196,7 +209,9 @@ function resourceOf({ details }: Proposal): string {
 }
 
 function renderWaiting({ id, details, proposed_by, proposed_at }: Proposal, email: string) {
-  const { outcome, evidence, end_to_end_id = null, despite_acceptance = false } = details as Resolution
+  const { reason = '', ...resolution } = details as Resolution
+  const { outcome = 'canceled' as const, evidence = reason } = resolution
+  const { end_to_end_id = null, despite_acceptance = false } = resolution
   return {
     id,
     outcome,
@@ -217,10 +232,33 @@ const recipientOf = (order: Order): string =>
 function detailsOf(order: Order) {
   if ('send_id' in order) {
     const { send_id, end_to_end_id } = order
-    return { send_id, end_to_end_id, tx_hash: null }
+    return { send_id, end_to_end_id, tx_hash: null, cancel_requested_at: null, cancelable: false }
   }
-  return { send_id: null, end_to_end_id: null, tx_hash: order.tx_hash }
+  const { tx_hash, cancel_requested_at } = order
+  return {
+    send_id: null,
+    end_to_end_id: null,
+    tx_hash,
+    cancel_requested_at: cancel_requested_at?.toISOString() ?? null,
+    cancelable: cancel_requested_at === null && !isFinalTransfer(order),
+  }
 }
+
+const renderTransaction = ({
+  attempt,
+  purpose,
+  tx_hash,
+  terms,
+  created_at,
+  block_height,
+}: StoredAttempt) => ({
+  attempt,
+  purpose,
+  tx_hash,
+  terms,
+  signed_at: created_at.toISOString(),
+  block_height: block_height?.toString() ?? null,
+})
 
 const renderStep = ({ kind, by, said, at, last_at, times }: RailStep) => ({
   kind,

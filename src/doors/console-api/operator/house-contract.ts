@@ -1,22 +1,11 @@
 import { Type as T } from 'typebox'
 import { AssetName, Fields, Id, Timestamp } from '../../../http/schema.ts'
 import { type ConsoleEndpoint, consoleEndpoint } from '../endpoint.ts'
+import { RailState } from './rails-contract.ts'
 import { ActedObject, AmountOf, HoldingObject, inWorld, Maybe, Sum } from './shared-schemas.ts'
 
 /** Endpoints about the service itself, not about one partner: the overview for operators, the treasury, and the rails. */
 const base = '/console/api/operator/{environment}' as const
-
-const RailState = T.Object({
-  rail: T.String({ description: 'pix, or the name of a network' }),
-  simulated: T.Boolean(),
-  configured: T.Boolean({ description: 'Whether the rail accepts payouts or transfers' }),
-  message: Maybe(T.String({ description: 'Why the rail accepts none; null when it does' })),
-  pending: T.Integer(),
-  processing: T.Integer(),
-  oldest_seconds: T.Number(),
-  oldest_id: Maybe(T.String({ description: 'The payout or transfer that is open for the longest time' })),
-  exceptions: T.Integer(),
-})
 
 const PriceState = T.Object({
   pair: T.String(),

@@ -3,11 +3,10 @@ import { auditState } from '../../../control/audit/state.ts'
 import { act } from '../../../control/operator/act.ts'
 import { countOperators } from '../../../control/operator/people.ts'
 import { valuedPositions } from '../../../control/operator/treasury.ts'
-import { Refusal } from '../../../core/errors.ts'
 import type { Asset } from '../../../core/money.ts'
 import { networkNames } from '../../../core/networks.ts'
 import { formatPrice } from '../../../core/price.ts'
-import { countOpen, type OldestOpen, oldestOpen, sumOpen } from '../../../db/due.ts'
+import { type OldestOpen, oldestOpen, sumOpen } from '../../../db/due.ts'
 import type { Db } from '../../../db/pool.ts'
 import { daysOfPartners } from '../../../money/daily/store.ts'
 import { networkCharges } from '../../../money/onchain/store.ts'
@@ -16,7 +15,7 @@ import { allAccruedFees, newestFeePayouts, oldestUnfolded } from '../../../money
 import { mailState } from '../../../notifications/mail-store.ts'
 import { listPartners } from '../../../parties/partners/partners.ts'
 import type { Partner } from '../../../parties/partners/store.ts'
-import { countOpenExceptions, type OpenExceptions } from '../../../records/exceptions/store.ts'
+import { countOpenExceptions } from '../../../records/exceptions/store.ts'
 import { queueState } from '../../../webhooks/queue.ts'
 import type { World } from '../../../world.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
@@ -24,6 +23,7 @@ import type { ConsoleParts } from '../parts.ts'
 import { openItems } from './desk-routes.ts'
 import { getOperatorOverview, getRails, getTreasury, limitTreasury } from './house-contract.ts'
 import { proposalsIn } from './proposals-routes.ts'
+import { renderRails } from './rails-routes.ts'
 import { renderActed, renderHoldings } from './shared-schemas.ts'
 
 const FEE_PAYOUTS = 20
@@ -50,7 +50,7 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
       exceptions,
       audit,
       money: await moneyOf(world, partners),
-      rails: await railsOf(world, exceptions),
+      rails: await renderRails(world, exceptions),
       operators: { all: operators.all, deciding: operators.deciding },
       partners: partners.length,
     }
@@ -82,7 +82,7 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     ])
     const { role, version } = parts.node
     return {
-      rails: await railsOf(world, exceptions),
+      rails: await renderRails(world, exceptions),
       prices,
       price_max_age_ms: world.quoting.price_max_age_ms,
       queues: {
@@ -162,46 +162,6 @@ async function oldestOf(db: Db, partners: readonly Partner[]) {
 async function auditOf(world: World) {
   const { last_finished_at, ...state } = await auditState(world)
   return { last_finished_at: last_finished_at?.toISOString() ?? null, ...state }
-}
-
-/** Each rail with its open orders, and whether it accepts new ones. */
-async function railsOf(world: World, exceptions: readonly OpenExceptions[]) {
-  const [payouts, transfers, oldest] = await Promise.all([
-    countOpen(world.reads, 'payouts', `'${RAIL}'`),
-    countOpen(world.reads, 'transfers', 'network'),
-    oldestOfRails(world.reads),
-  ])
-  const open = [...payouts, ...transfers]
-  return Promise.all(
-    rails.map(async (rail) => {
-      const own = open.filter((one) => one.rail === rail)
-      const countOf = (status: string) => own.find((one) => one.status === status)?.count ?? 0
-      const message = await refusalOf(() =>
-        rail === RAIL ? world.pix.ready() : world.chains[rail].feeInputs(),
-      )
-      return {
-        rail,
-        simulated: world.environment === 'sandbox',
-        configured: message === null,
-        message,
-        pending: countOf('pending'),
-        processing: countOf('processing'),
-        oldest_seconds: Math.max(0, ...own.map(({ oldest_seconds }) => oldest_seconds)),
-        oldest_id: oldest.find((one) => one.rail === rail)?.id ?? null,
-        exceptions: exceptions.filter((one) => one.rail === rail).reduce((sum, { count }) => sum + count, 0),
-      }
-    }),
-  )
-}
-
-async function refusalOf(ask: () => Promise<unknown>): Promise<string | null> {
-  try {
-    await ask()
-    return null
-  } catch (error) {
-    if (error instanceof Refusal) return error.sentence
-    throw error
-  }
 }
 
 async function pricesOf({ prices, clock, quoting }: World) {

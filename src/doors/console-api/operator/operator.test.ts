@@ -461,6 +461,43 @@ describe('the house', () => {
     )
   })
 
+  test('a rail is paused without a fresh proof, limited by an admin, and resumed by two', async () => {
+    const tron = `${live}/rails/tron`
+    const state = async () =>
+      (await rui.get(`${live}/rails`)).json.rails.find(({ rail }: { rail: string }) => rail === 'tron')
+    expect(await state()).toMatchObject({ paused: null, limits: { day_most: null }, asset: 'USDT' })
+    expect(codeOf(await rui.post(`${tron}/pause`, { reason: 'odd' }))).toBe('not_permitted')
+    const late = await signedIn(service, { role: 'resolver', factor: true })
+    await service.shared.db.query(
+      `UPDATE sessions SET proved_at = clock_timestamp() - interval '6 minutes' WHERE user_id = $1`,
+      [late.person.user.id],
+    )
+    expect((await late.post(`${tron}/pause`, { reason: 'odd' })).json).toMatchObject({
+      outcome: 'done',
+      id: 'tron',
+    })
+    expect(codeOf(await late.post(`${tron}/resume`, { reason: 'seen' }))).toBe('proof_needed')
+    const limits = { day_most: '900', gas_floor: '1000000000000000000000', reason: 'new' }
+    expect(codeOf(await bea.patch(tron, limits))).toBe('not_permitted')
+    expect(codeOf(await ana.patch(tron, { reason: 'nothing' }))).toBe('invalid_request')
+    expect((await ana.patch(tron, limits)).json.outcome).toBe('done')
+    expect(await state()).toMatchObject({
+      paused: { by: late.person.user.email, reason: 'odd' },
+      limits: { order_most: null, day_most: '900', floor: null, gas_floor: '1000000000000000000000' },
+      exceptions: 1,
+    })
+    const { proposal_id, outcome } = (await bea.post(`${tron}/resume`, { reason: 'seen' })).json
+    expect(outcome).toBe('proposed')
+    const { proposal } = await proposalOf(ana, proposal_id)
+    expect(proposal).toMatchObject({ action: 'resume_rail', reason: 'seen', amount: null })
+    expect(proposal.what).toContain('odd')
+    expect(codeOf(await bea.post(`${live}/proposals/${proposal_id}/approve`))).toBe('second_person_needed')
+    expect((await ana.post(`${live}/proposals/${proposal_id}/approve`)).json.outcome).toBe('done')
+    expect(await state()).toMatchObject({ paused: null, limits: { day_most: '900' }, exceptions: 0 })
+    expect(codeOf(await bea.post(`${tron}/resume`, { reason: 'again' }))).toBe('not_possible')
+    expect(codeOf(await bea.post(`${live}/rails/visa/pause`, { reason: 'odd' }))).not.toBeUndefined()
+  })
+
   test('the logs of all three places are listed and verified', async () => {
     const { data, heads, next_cursor } = (await rui.get(`${live}/acts`)).json
     expect(new Set(data.map(({ place }: { place: string }) => place))).toEqual(

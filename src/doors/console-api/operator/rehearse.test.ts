@@ -128,6 +128,30 @@ test('in a rehearsal one operator proposes and cannot approve, and another one a
   expect(resolved[0]).toMatchObject({ id, outcome: 'failed', proposal_id: proposed.json.proposal_id })
 })
 
+test('two operators cancel a transfer: operators see both transactions, the partner sees the payment and the end', async () => {
+  const id = await transfer('9003')
+  await until(async () => (await statusOf(id)) === 'processing', 30_000)
+  const { tx_hash } = (await api.get(`/v1/onchain/transfers/${id}`)).json
+  const seen = async () => (await bea.get(`${office}/desk/${id}`)).json
+  expect(await seen()).toMatchObject({ cancelable: true, cancel_requested_at: null })
+  const body = { reason: 'wrong address', rehearsed: true }
+  const proposed = await bea.post(`${office}/desk/${id}/cancel`, body)
+  expect(proposed.json).toMatchObject({ outcome: 'proposed' })
+  expect((await seen()).item.proposal).toMatchObject({ outcome: 'canceled', evidence: 'wrong address' })
+  const decision = `${office}/proposals/${proposed.json.proposal_id}`
+  expect((await bea.post(`${decision}/approve`)).json.error.code).toBe('second_person_needed')
+  expect((await ana.post(`${decision}/approve`)).json.outcome).toBe('done')
+  expect((await seen()).cancelable).toBe(false)
+  expect((await bea.post(`${office}/desk/${id}/cancel`, body)).status).toBe(409)
+  await until(async () => (await statusOf(id)) === 'failed', 30_000)
+  const ended = (await api.get(`/v1/onchain/transfers/${id}`)).json
+  expect(ended).toMatchObject({ tx_hash, failure: { code: 'canceled' } })
+  expect((await seen()).transactions).toMatchObject([
+    { attempt: 1, purpose: 'pay', tx_hash, block_height: null },
+    { attempt: 2, purpose: 'cancel', terms: { fee: '150' }, block_height: expect.any(String) },
+  ])
+})
+
 test('the desk counts what is on its way, also while nothing is late', async () => {
   await transfer('9003')
   const { under_way } = (await bea.get(`${office}/desk`)).json
@@ -155,7 +179,7 @@ test('a late network is silent for five minutes, then reports the outcome', asyn
     confirm_ms: 0,
   })
   const moved = { id: 'tr_1', network: 'polygon', amount: 1009009n, created_at: new Date(now) } as never
-  const wallet = await chain.wallet()
+  const wallet = { ...(await chain.wallet()), nonce: 0n }
   const attempt = { ...simulatedTransaction(moved), attempt: 1, created_at: new Date(now) }
   await chain.broadcast(moved, attempt)
   expect((await chain.look(moved, wallet, [attempt])).kind).toBe('waiting')

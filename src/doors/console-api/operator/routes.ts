@@ -8,6 +8,7 @@ import { partnersRoutes } from './partners-routes.ts'
 import { peopleOfOperatorRoutes } from './people-routes.ts'
 import { proofRoutes } from './proof-routes.ts'
 import { proposalsRoutes } from './proposals-routes.ts'
+import { railsRoutes } from './rails-routes.ts'
 import { viewRoutes } from './view-routes.ts'
 
 /** Every act of an operator goes through `act`, as on the command line. */
@@ -15,6 +16,7 @@ export function operatorRoutes(parts: ConsoleParts): ConsoleHandler[] {
   const looks = openLooks(parts.office)
   return [
     ...houseRoutes(parts),
+    ...railsRoutes(parts),
     ...partnersRoutes(parts, looks),
     ...deskRoutes(parts, looks),
     ...proposalsRoutes(parts),

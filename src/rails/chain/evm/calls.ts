@@ -70,6 +70,15 @@ const blockOf = (block: { number: string; hash: string; timestamp: string; baseF
 export const newestBlock = (): RpcCall<EvmBlock> =>
   rpcCall({ method: 'eth_getBlockByNumber', params: ['latest', false], result: BlockForm, read: blockOf })
 
+/** The newest block that the network's consensus has finalized; null while there is none. */
+export const finalizedBlock = (): RpcCall<EvmBlock | null> =>
+  rpcCall({
+    method: 'eth_getBlockByNumber',
+    params: ['finalized', false],
+    result: orNull(BlockForm),
+    read: (block) => block && blockOf(block),
+  })
+
 /** The block that is at this height now; null above the head. */
 export const blockAt = (height: bigint): RpcCall<EvmBlock | null> =>
   rpcCall({

@@ -1,19 +1,10 @@
 import type { Signer } from '../../signer/signer.ts'
-import type { Block } from '../rail.ts'
+import type { Holdings, WalletState } from '../rail.ts'
 import { EndpointsUnavailable, type Rpc } from '../rpc.ts'
 import type { RpcNode } from '../rpc-health.ts'
 import { blockAt, hasContract, isSyncing, nativeBalance, newestBlock, transactionCount } from './calls.ts'
 import type { EvmPlace, EvmScene } from './network.ts'
 import { isSameAddress, readBalance, readToken } from './token.ts'
-
-/** What the wallet holds at one block. */
-export type Holdings = Block & {
-  readonly wallet: string
-  /** Smallest units of the asset. */
-  readonly asset: bigint
-  /** The coin that pays for gas, in wei. */
-  readonly native: bigint
-}
 
 /** Part of the set-up that a check found to be wrong. */
 export type CheckedPart = 'endpoint' | 'chain' | 'sync' | 'contract' | 'decimals' | 'wallet'
@@ -75,42 +66,36 @@ export async function walletOf(
   return wallet
 }
 
-/** Both balances at the same block, which is still in the chain after they were read. */
+/** Both balances at the newest block that is final, which is still in the chain after they were read. */
 export async function readHoldings(
   node: RpcNode,
-  { contract, wallet }: EvmScene,
+  { contract, wallet, confirmations }: EvmScene,
 ): Promise<Holdings | undefined> {
-  const { height, hash } = await node.ask(newestBlock())
-  const [asset, native, block] = await Promise.all([
+  const { height: head } = await node.ask(newestBlock())
+  // `look` calls a transaction of this block mined, and one of the next block not yet.
+  const height = head + 1n > confirmations ? head + 1n - confirmations : 0n
+  const before = await node.ask(blockAt(height))
+  const [asset, native, after] = await Promise.all([
     readBalance(node, contract, wallet, height),
     node.ask(nativeBalance(wallet, height)),
     node.ask(blockAt(height)),
   ])
-  if (asset === undefined || block?.hash !== hash) return undefined
-  return { wallet, asset, native, block_height: height, block_hash: hash }
+  if (asset === undefined || !before || after?.hash !== before.hash) return undefined
+  return { wallet, asset, native, block_height: height, block_hash: before.hash }
 }
 
-const NONCE_TRIES = 3
-
-/**
- * The next nonces of the wallet, with the transactions in the pool and without them. Undefined if two healthy endpoints disagree
- * also when they are asked again: a busy pool changes between two questions.
- */
-export async function readNextNonce(
-  rpc: Rpc,
-  wallet: string,
-): Promise<{ readonly nonce: bigint; readonly mined: bigint } | undefined> {
-  const next = async (node: RpcNode) => {
-    const [mined, pending] = await Promise.all([
+/** Endpoints may know different mempools. The lowest mined and the highest pending nonce are the careful ones. */
+export async function readNonces(rpc: Rpc, wallet: string): Promise<Pick<WalletState, 'mined' | 'pool'>> {
+  const answers = await rpc.all((node) =>
+    Promise.all([
       node.ask(transactionCount(wallet, 'latest')),
       node.ask(transactionCount(wallet, 'pending')),
-    ])
-    return { nonce: mined > pending ? mined : pending, mined }
-  }
-  for (let tries = 0; tries < NONCE_TRIES; tries++) {
-    const [first, ...others] = (await rpc.all(next)).map(({ answer }) => answer)
-    const mined = others.reduce((least, one) => (one.mined < least ? one.mined : least), first!.mined)
-    if (others.every(({ nonce }) => nonce === first!.nonce)) return { nonce: first!.nonce, mined }
-  }
-  return undefined
+    ]),
+  )
+  const mined = answers.map(({ answer }) => answer[0])
+  const known = answers.flatMap(({ answer }) => answer)
+  return { mined: lowestOf(mined), pool: highestOf(known) }
 }
+
+const lowestOf = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a < b ? a : b))
+const highestOf = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a > b ? a : b))

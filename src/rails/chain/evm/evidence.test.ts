@@ -74,6 +74,28 @@ describe('a reorganization', () => {
   })
 })
 
+test('a block is open until the network has finalized it, and gone when another one takes its place', async () => {
+  const scene = await stage.open()
+  const { chain } = scene
+  await stage.node.mine()
+  const blockNow = async () => {
+    const { number, hash } = await stage.node.call<any>('eth_getBlockByNumber', 'latest', false)
+    return { block_height: BigInt(number), block_hash: hash as string }
+  }
+  const block = await blockNow()
+  await stage.node.mine(60)
+  expect(await chain.finality!(block)).toBe('open')
+  await stage.node.mine(10)
+  expect(await chain.finality!(block)).toBe('final')
+  await broadcastPayment(scene)
+  await stage.node.mine()
+  const young = await blockNow()
+  await stage.node.reorganize(1)
+  expect(await chain.finality!(young)).toBe('gone')
+  stage.endpoints[1].become({ cut: true })
+  expect(await chain.finality!(young), 'one endpoint alone').toBe('open')
+})
+
 describe('what a mined transaction did', () => {
   test('reverted: nothing', async () => {
     const scene = await stage.open()

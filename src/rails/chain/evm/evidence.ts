@@ -1,9 +1,10 @@
-import type { Attempt, ChainOrder, Reservation, Seen } from '../rail.ts'
+import type { Attempt, Block, ChainOrder, Finality, Reservation, Seen } from '../rail.ts'
 import type { Heard, Rpc } from '../rpc.ts'
 import type { RpcNode } from '../rpc-health.ts'
 import {
   blockAt,
   type EvmReceipt,
+  finalizedBlock,
   knowsTransaction,
   newestBlock,
   receiptOf,
@@ -97,4 +98,18 @@ const keyOf = (seen: Seen): string =>
 
 export async function look(rpc: Rpc, place: EvmPlace, sought: Sought, signal?: AbortSignal) {
   return verdictOf(await rpc.all((node) => lookFrom(node, place, sought), signal), rpc.quorum)
+}
+
+/** Final or gone only if a quorum of endpoints says so and none says something else. */
+export async function finalityOf(rpc: Rpc, block: Block, signal?: AbortSignal): Promise<Finality> {
+  const seenFrom = async (node: RpcNode): Promise<Finality> => {
+    const [finalized, now] = await Promise.all([
+      node.ask(finalizedBlock()),
+      node.ask(blockAt(block.block_height)),
+    ])
+    if (!now) return 'open'
+    if (now.hash !== block.block_hash) return 'gone'
+    return finalized && finalized.height >= block.block_height ? 'final' : 'open'
+  }
+  return (await rpc.agree(seenFrom, (finality) => finality, signal)) ?? 'open'
 }

@@ -31,7 +31,7 @@ describe('the first transaction', () => {
   test('waits while it could cost more than the cap', () => {
     const cost = 42n * gwei * 65_000n
     expect(offerFees(input({ cost_most: cost }))).toMatchObject({ kind: 'offer' })
-    expect(offerFees(input({ cost_most: cost - 1n }))).toEqual(later('above_cap'))
+    expect(offerFees(input({ cost_most: cost - 1n }))).toEqual(later('fee_above_cap'))
   })
 })
 
@@ -61,7 +61,9 @@ describe('a replacement', () => {
 
   test('waits while it could cost more than the cap', () => {
     const made = [offered(41n * gwei, 2n * gwei)]
-    expect(offerFees(input({ made, cost_most: 46_125_000_000n * 65_000n - 1n }))).toEqual(later('above_cap'))
+    expect(offerFees(input({ made, cost_most: 46_125_000_000n * 65_000n - 1n }))).toEqual(
+      later('fee_above_cap'),
+    )
   })
 
   test('that cancels is always worth it the first time, and then as any other', () => {

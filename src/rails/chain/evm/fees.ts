@@ -22,7 +22,7 @@ export type FeeInput = {
 
 export type FeeOffer =
   | { readonly kind: 'offer'; readonly fees: GasFees }
-  | { readonly kind: 'later'; readonly why: 'above_cap' | 'not_worth_it' }
+  | { readonly kind: 'later'; readonly why: 'fee_above_cap' | 'not_worth_it' }
 
 export function offerFees(input: FeeInput): FeeOffer {
   const today = todaysFees(input)
@@ -31,7 +31,7 @@ export function offerFees(input: FeeInput): FeeOffer {
   if (newest?.purpose === input.purpose && !isAbove(today, newest))
     return { kind: 'later', why: 'not_worth_it' }
   const fees = input.made.reduce(replacing, today)
-  if (fees.max_fee * input.gas_limit > input.cost_most) return { kind: 'later', why: 'above_cap' }
+  if (fees.max_fee * input.gas_limit > input.cost_most) return { kind: 'later', why: 'fee_above_cap' }
   return { kind: 'offer', fees }
 }
 

@@ -40,7 +40,7 @@ describe('an order is refused', () => {
 })
 
 describe('an order waits', () => {
-  const later = { kind: 'later', at: expect.any(Date) }
+  const later = { kind: 'later', at: expect.any(Date), why: expect.any(String) }
 
   test('while the wallet has too few tokens, even if the token is paused', async () => {
     const { chain, token, order } = await stage.open({ tokens: 1_499_999n })

@@ -1,5 +1,5 @@
 import { networks } from '../../../core/networks.ts'
-import type { ChainOrder } from '../rail.ts'
+import type { ChainOrder, LaterReason } from '../rail.ts'
 import type { Rpc } from '../rpc.ts'
 import type { RpcNode } from '../rpc-health.ts'
 import { callContract, nativeBalance, newestBlock, priorityFee } from './calls.ts'
@@ -13,8 +13,6 @@ export type Screening =
   | { readonly kind: 'refused'; readonly rail_code: string }
   /** A person or time can change it: the wallet is empty, or the token refuses for a reason that is not known. */
   | { readonly kind: 'later'; readonly why: LaterReason }
-
-type LaterReason = 'tokens_missing' | 'gas_missing' | 'wallet_blocked' | 'reverts' | 'endpoints_disagree'
 
 export async function screenOrder(
   rpc: Rpc,
@@ -54,9 +52,9 @@ async function simulate(
     node.ask(priorityFee()),
     node.ask(callContract({ from: wallet, to: contract, data })),
   ])
-  if (tokens === undefined || tokens < amount) return { kind: 'later', why: 'tokens_missing' }
+  if (tokens === undefined || tokens < amount) return { kind: 'later', why: 'wallet_too_empty' }
   const { max_fee } = todaysFees({ base_fee: block.base_fee, priority, priority_most })
-  if (native < max_fee * GAS_FALLBACK) return { kind: 'later', why: 'gas_missing' }
+  if (native < max_fee * GAS_FALLBACK) return { kind: 'later', why: 'gas_coin_too_low' }
   const went_well = outcome.kind === 'returned' && !(outcome.data.length > 2 && BigInt(outcome.data) === 0n)
   return went_well ? { kind: 'payable' } : explainRevert(node, scene, destination_address)
 }
@@ -81,5 +79,7 @@ async function explainRevert(node: RpcNode, scene: EvmScene, destination: string
   // All orders would fail: a person must see to the wallet before customers are refused one by one.
   if (wallet_blocked) return { kind: 'later', why: 'wallet_blocked' }
   const is_definite = paused === 1n || destination_blocked
-  return is_definite ? { kind: 'refused', rail_code: 'token_refuses' } : { kind: 'later', why: 'reverts' }
+  return is_definite
+    ? { kind: 'refused', rail_code: 'token_refuses' }
+    : { kind: 'later', why: 'token_reverts' }
 }

@@ -4,6 +4,7 @@ import type { Rpc } from '../rpc.ts'
 import type { RpcNode } from '../rpc-health.ts'
 import { estimateGas, newestBlock, priorityFee } from './calls.ts'
 import { type GasFees, gasLimitOf, type Offered, offerFees } from './fees.ts'
+import { readL1Fee } from './l1-fee.ts'
 import type { EvmScene } from './network.ts'
 import { isSameAddress, transferData } from './token.ts'
 import { type EvmTransaction, encodeUnsigned, factsOfSigned } from './transaction.ts'
@@ -20,7 +21,7 @@ export type FeeBounds = { readonly priority_most: bigint; readonly cost_most: bi
 
 export type Drafted =
   | { readonly kind: 'drafted'; readonly transaction: EvmTransaction }
-  | { readonly kind: 'later'; readonly why: 'above_cap' | 'not_worth_it' | 'reverts' }
+  | { readonly kind: 'later'; readonly why: 'fee_above_cap' | 'not_worth_it' | 'token_reverts' }
 
 type Target = { readonly to: string; readonly data: string }
 
@@ -38,7 +39,7 @@ export async function draftTransaction(
       ? { to: contract, data: transferData(intent.destination_address, intent.amount) }
       : { to: wallet, data: '0x' }
   const market = await rpc.read((node) => readMarket(node, wallet, target), signal)
-  if (purpose === 'pay' && market.estimate.kind === 'reverted') return { kind: 'later', why: 'reverts' }
+  if (purpose === 'pay' && market.estimate.kind === 'reverted') return { kind: 'later', why: 'token_reverts' }
   const estimated = market.estimate.kind === 'gas' ? market.estimate.gas : undefined
   const gas_limit = gasLimitOf(purpose, estimated)
   const offer = offerFees({
@@ -48,7 +49,19 @@ export async function draftTransaction(
   })
   if (offer.kind === 'later') return offer
   const { nonce } = reservation
-  return { kind: 'drafted', transaction: { chain_id, nonce, ...target, gas_limit, ...offer.fees } }
+  const transaction: EvmTransaction = { chain_id, nonce, ...target, gas_limit, ...offer.fees }
+  const cost = transaction.max_fee * gas_limit + (await l1FeeOf(rpc, scene, transaction, signal))
+  return cost > cost_most ? { kind: 'later', why: 'fee_above_cap' } : { kind: 'drafted', transaction }
+}
+
+async function l1FeeOf(
+  rpc: Rpc,
+  { network }: EvmScene,
+  transaction: EvmTransaction,
+  signal?: AbortSignal,
+): Promise<bigint> {
+  if (network !== 'optimism') return 0n
+  return (await rpc.read((node) => readL1Fee(node, encodeUnsigned(transaction)), signal)) ?? 0n
 }
 
 async function readMarket(node: RpcNode, from: string, target: Target) {

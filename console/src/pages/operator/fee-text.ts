@@ -1,0 +1,27 @@
+import type { Language } from '../../format/amount.ts'
+import type { Texts } from '../../text/en/en.ts'
+
+type Words = Texts['operator']['desk']['transactions']
+
+const figure = (value: number, language: Language): string =>
+  new Intl.NumberFormat(language, { maximumSignificantDigits: 4 }).format(value)
+
+/** The coin that pays for gas. */
+const coinOf = (rail: string): string => (rail === 'polygon' ? 'POL' : 'ETH')
+
+/** What a transaction offers its network, in words. Terms of a network that is not known here are shown as they are stored. */
+export function feeText(
+  terms: Readonly<Record<string, string>>,
+  { rail, words, language }: { readonly rail: string; readonly words: Words; readonly language: Language },
+): string {
+  const { max_fee_per_gas, max_priority_fee_per_gas, gas_limit } = terms
+  if (max_fee_per_gas !== undefined && max_priority_fee_per_gas !== undefined && gas_limit !== undefined)
+    return words.gas({
+      most: `${figure((Number(max_fee_per_gas) * Number(gas_limit)) / 1e18, language)} ${coinOf(rail)}`,
+      per_gas: figure(Number(max_fee_per_gas) / 1e9, language),
+      priority: figure(Number(max_priority_fee_per_gas) / 1e9, language),
+    })
+  return Object.entries(terms)
+    .map(([name, value]) => `${words.terms[name] ?? name} ${value}`)
+    .join(', ')
+}

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type CliStage, isMistake, openCliStage } from '../../../test/support/cli-stage.ts'
+
+let stage: CliStage
+beforeAll(async () => {
+  stage = await openCliStage()
+})
+afterAll(() => stage.stop())
+
+const sandbox = ['--environment', 'sandbox'] as const
+
+const railOf = async (name: string) => {
+  const { data } = await stage.json('rails', 'list', ...sandbox)
+  return data.find(({ rail }: { rail: string }) => rail === name)
+}
+
+test('a rail is paused once, shown with who and why, and resumed', async () => {
+  expect(await railOf('tron')).toMatchObject({ configured: true, paused_at: null, pending: 0 })
+  const pause = (reason: string) => stage.trilho('rails', 'pause', 'tron', '--reason', reason, ...sandbox)
+  const first = await pause('odd fees')
+  expect(first).toMatchObject({ code: 0 })
+  expect(first.out).toContain('tron is paused')
+  expect((await pause('other')).out).toContain('was paused before')
+  expect(await railOf('tron')).toMatchObject({ paused_by: 'shell', paused_reason: 'odd fees' })
+  const list = await stage.trilho('rails', 'list', ...sandbox)
+  expect(list.out).toContain('by shell: odd fees')
+  const resume = () => stage.trilho('rails', 'resume', 'tron', '--reason', 'right again', ...sandbox)
+  expect((await resume()).out).toContain('tron resumed.')
+  expect(await railOf('tron')).toMatchObject({ paused_at: null })
+  isMistake(await resume(), /not paused/)
+})
+
+test('limits are set and removed, and mistakes are named', async () => {
+  const set = (...options: string[]) =>
+    stage.trilho('rails', 'set-limits', 'polygon', ...options, '--reason', 'new', ...sandbox)
+  expect((await set('--order-most', '500', '--gas-floor', '1000000000000000000000')).code).toBe(0)
+  expect((await set('--order-most', 'none', '--day-most', '900')).code).toBe(0)
+  expect(await railOf('polygon')).toMatchObject({ order_most: null, day_most: '900', floor: null })
+  isMistake(await set(), /Say at least one of --order-most/)
+  isMistake(await set('--floor', '1.5'), /--floor must be a whole number/)
+  const unknown = await stage.trilho('rails', 'pause', 'visa', '--reason', 'x', ...sandbox)
+  isMistake(unknown, /must be one of pix, polygon/)
+})

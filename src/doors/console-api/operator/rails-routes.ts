@@ -1,0 +1,61 @@
+import { act } from '../../../control/operator/act.ts'
+import { describeRails } from '../../../control/operator/rails.ts'
+import { type RailLimits, railLimitNames } from '../../../money/custody/controls-store.ts'
+import type { OpenExceptions } from '../../../records/exceptions/store.ts'
+import type { World } from '../../../world.ts'
+import { answer, type ConsoleHandler } from '../endpoint.ts'
+import type { ConsoleParts } from '../parts.ts'
+import { limitRailByOperator, pauseRailByOperator, resumeRailByOperator } from './rails-contract.ts'
+import { renderActed } from './shared-schemas.ts'
+
+export const railsRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
+  answer(pauseRailByOperator, async ({ actor, world: { environment }, params: { rail }, body }) =>
+    renderActed(
+      await act(office, actor, { name: 'pause_rail', environment, details: { rail, reason: body.reason } }),
+    ),
+  ),
+
+  answer(resumeRailByOperator, async ({ actor, world: { environment }, params: { rail }, body }) => {
+    const { reason, rehearsed = false } = body
+    return renderActed(
+      await act(office, actor, { name: 'resume_rail', environment, rehearsed, details: { rail, reason } }),
+    )
+  }),
+
+  answer(limitRailByOperator, async ({ actor, world: { environment }, params: { rail }, body }) => {
+    const change: Partial<Record<keyof RailLimits, bigint | null>> = {}
+    for (const name of railLimitNames) {
+      const figure = body[name]
+      if (figure !== undefined) change[name] = figure === null ? null : BigInt(figure)
+    }
+    const details = { rail, reason: body.reason, change }
+    return renderActed(await act(office, actor, { name: 'set_rail_limits', environment, details }))
+  }),
+]
+
+/** Each rail as the pages show it. Further facts about a rail are added to `RailState` and here. */
+export async function renderRails(world: World, exceptions: readonly OpenExceptions[]) {
+  const reports = await describeRails(world)
+  return reports.map(({ control, open_amount, last_failure, ...report }) => {
+    const { paused_at, paused_by, paused_reason } = control
+    return {
+      ...report,
+      paused: paused_at && { at: paused_at.toISOString(), by: paused_by!, reason: paused_reason! },
+      limits: {
+        order_most: control.order_most?.toString() ?? null,
+        day_most: control.day_most?.toString() ?? null,
+        floor: control.floor?.toString() ?? null,
+        gas_floor: control.gas_floor?.toString() ?? null,
+      },
+      open_amount: open_amount.toString(),
+      last_failure: last_failure && {
+        id: last_failure.id,
+        at: last_failure.failed_at.toISOString(),
+        code: last_failure.code,
+      },
+      exceptions: exceptions
+        .filter((one) => one.rail === report.rail)
+        .reduce((sum, { count }) => sum + count, 0),
+    }
+  })
+}

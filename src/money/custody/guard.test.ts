@@ -1,0 +1,201 @@
+import { afterEach, describe, expect, onTestFinished } from 'vitest'
+import { chainTest as test } from '../../../test/chains/chain-test.ts'
+import { openBareWorld } from '../../../test/support/bare-world.ts'
+import { type CustodyStage, copyRows, openCustodyStage } from '../../../test/support/custody.ts'
+import { createDatabase } from '../../../test/support/database.ts'
+import { silent } from '../../../test/support/rail-bench.ts'
+import { until } from '../../../test/support/wait.ts'
+import { perform } from '../../control/operator/actions.ts'
+import { networks } from '../../core/networks.ts'
+import { audit } from '../../ledger/audit.ts'
+import { sliceChecks } from '../../node/worlds.ts'
+import { exceptionsAbout } from '../../records/exceptions/store.ts'
+import type { World } from '../../world.ts'
+import { transferSteps } from '../onchain/steps.ts'
+import { transferById } from '../onchain/store.ts'
+import { openTransferWorker } from '../onchain/worker.ts'
+import { isPaused } from './controls.ts'
+import type { PauseRail } from './guard.ts'
+import { acceptForeignNonces } from './wallets.ts'
+
+const BALANCE = 500_000_000n
+const DEEP = networks.polygon.confirmations
+
+let custody: CustodyStage
+afterEach(async () => {
+  expect(await custody.bench.findings()).toEqual([])
+  await custody.stop()
+})
+
+const isSend = ({ method }: { method: string }) => method === 'eth_sendRawTransaction'
+const sendsSeen = () => custody.stage.endpoints.flatMap((endpoint) => endpoint.taken().calls.filter(isSend))
+const walletId = () => `polygon:${custody.scene.wallet}`
+const problems = async (world: World) =>
+  (await exceptionsAbout(world.db, walletId())).map(({ kind, details }) => [kind, details.problem])
+
+/** Takes transfers as a worker does, and notes each pause. */
+function workOn(world: World) {
+  const paused: string[] = []
+  const pauseRail: PauseRail = async (_, { rail, by, reason }) =>
+    void paused.push(`${rail} by ${by}: ${reason}`)
+  const { carry } = transferSteps(world, silent, undefined, pauseRail)
+  return {
+    paused,
+    pauseRail,
+    carry: async (id: string) => carry((await transferById(world.db, id))!),
+    now: async (id: string) => (await transferById(world.db, id))!,
+  }
+}
+
+describe('a database that was restored from a backup', () => {
+  test('sends nothing before operators have looked, and then goes on with the nonce after the unknown ones', async () => {
+    custody = await openCustodyStage()
+    const { bench, world, stage } = custody
+    const customer = await bench.customer({ USDT: BALANCE })
+    const original = workOn(world)
+    const first = await custody.transfer(customer)
+    await original.carry(first.id)
+    await stage.node.mine(DEEP)
+    await original.carry(first.id)
+    expect(await original.now(first.id)).toMatchObject({ status: 'confirmed', nonce: 0n })
+    const [second, third] = [await custody.transfer(customer), await custody.transfer(customer)]
+
+    const copy = await createDatabase()
+    onTestFinished(() => copy.drop())
+    await copyRows(bench.database.url, copy.url)
+
+    for (const { id } of [second, third]) await original.carry(id)
+    await stage.node.mine(DEEP)
+    for (const { id } of [second, third]) await original.carry(id)
+    expect(await original.now(third.id)).toMatchObject({ status: 'confirmed', nonce: 2n })
+    expect(await custody.sent()).toBe(3)
+
+    const restored = openBareWorld({ url: copy.url, log: silent, parts: custody.parts })
+    onTestFinished(restored.stop)
+    const later = workOn(restored.world)
+    sendsSeen()
+    const worker = openTransferWorker(restored.world, silent, { pauseRail: later.pauseRail })
+    await until(() => later.paused.length > 3, 60_000)
+    await worker.stop()
+    const reason = `polygon has 2 transactions of wallet ${custody.scene.wallet} that this database does not know. The database may be restored from a backup, or another program uses the wallet's key.`
+    expect(later.paused[0]).toBe(`polygon by service: ${reason}`)
+    expect(await problems(restored.world)).toEqual([['foreign_transactions', reason]])
+    expect(sendsSeen()).toEqual([])
+    expect(await custody.sent()).toBe(3)
+    for (const { id } of [second, third])
+      expect(await later.now(id)).toMatchObject({ status: 'pending', nonce: null, tx_hash: null })
+
+    for (const { id: transfer_id } of [second, third])
+      await perform(restored.world, {
+        name: 'resolve_transfer',
+        details: { transfer_id, outcome: 'failed', evidence: 'explorer' },
+      })
+    const accepted = await acceptForeignNonces(restored.world, {
+      network: 'polygon',
+      reason: 'restored from the backup of yesterday',
+      proposal_id: null,
+    })
+    expect(accepted).toEqual({ wallet_id: walletId(), first_nonce: 1n, next_nonce: 3n })
+    const fourth = await acceptIn(restored.world, customer)
+    await later.carry(fourth)
+    await stage.node.mine(DEEP)
+    await later.carry(fourth)
+    expect(await later.now(fourth)).toMatchObject({ status: 'confirmed', nonce: 3n })
+    expect((await audit(restored.world.db, sliceChecks)).findings).toEqual([])
+  }, 120_000)
+
+  test('broadcasts no stored transaction again while foreign ones are in a mempool, and operators must wait for them', async () => {
+    custody = await openCustodyStage()
+    const { bench, world, stage } = custody
+    const customer = await bench.customer({ USDT: BALANCE })
+    const original = workOn(world)
+    const [first, second] = [await custody.transfer(customer), await custody.transfer(customer)]
+    await original.carry(first.id)
+    const copy = await createDatabase()
+    onTestFinished(() => copy.drop())
+    await copyRows(bench.database.url, copy.url)
+    await original.carry(second.id)
+
+    const restored = openBareWorld({ url: copy.url, log: silent, parts: custody.parts })
+    onTestFinished(restored.stop)
+    const { carry, paused } = workOn(restored.world)
+    // As if the nodes had forgotten the transaction: a worker would broadcast it again.
+    for (const endpoint of stage.endpoints)
+      endpoint.become({
+        answer: ({ method }) => (method === 'eth_getTransactionByHash' ? { result: null } : undefined),
+      })
+    sendsSeen()
+    await carry(first.id)
+    expect(sendsSeen(), 'its stored bytes are not broadcast again').toEqual([])
+    expect(paused).toHaveLength(1)
+    const accepting = acceptForeignNonces(restored.world, {
+      network: 'polygon',
+      reason: 'x',
+      proposal_id: null,
+    })
+    await expect(accepting, 'foreign transactions in a mempool').rejects.toMatchObject({
+      code: 'not_possible',
+      details: { reason: 'foreign_transactions_wait' },
+    })
+  }, 120_000)
+})
+
+test('a wallet that has sent transactions and that the database does not know pays nothing', async () => {
+  custody = await openCustodyStage()
+  const { bench, world, scene, stage } = custody
+  const foreign = scene.order()
+  await scene.chain.broadcast(foreign, await scene.sign(foreign))
+  await stage.node.mine()
+  const { carry, now, paused } = workOn(world)
+  const { id } = await custody.transfer(await bench.customer({ USDT: BALANCE }))
+  await carry(id)
+  expect(await now(id)).toMatchObject({ status: 'pending', nonce: null })
+  expect(paused).toHaveLength(1)
+  await acceptForeignNonces(world, { network: 'polygon', reason: 'used for tests before', proposal_id: null })
+  await carry(id)
+  expect(await now(id)).toMatchObject({ status: 'processing', nonce: 1n })
+  expect(await bench.findings()).toEqual([])
+})
+
+test('the service pauses the rail, and two operators who resume it accept the foreign nonces', async () => {
+  custody = await openCustodyStage()
+  const { bench, world, scene, stage } = custody
+  const foreign = scene.order()
+  await scene.chain.broadcast(foreign, await scene.sign(foreign))
+  await stage.node.mine()
+  const { carry } = transferSteps(world, silent)
+  const { id } = await custody.transfer(await bench.customer({ USDT: BALANCE }))
+  await carry(await bench.transferNow(id))
+  await until(() => isPaused(world, 'polygon'), 20_000)
+  await perform(world, { name: 'resume_rail', details: { rail: 'polygon', reason: 'all looked up' } })
+  await until(async () => !(await isPaused(world, 'polygon')), 20_000)
+  const closed = await exceptionsAbout(world.db, walletId())
+  expect(closed).toMatchObject([{ kind: 'foreign_transactions', closed_by: 'service' }])
+  await carry(await bench.transferNow(id))
+  expect(await bench.transferNow(id)).toMatchObject({ status: 'processing', nonce: 1n })
+})
+
+test('the bound on open nonces counts those that are not mined, also while they are in a mempool', async () => {
+  custody = await openCustodyStage({ reserved_most: 2 })
+  const { bench, world, stage } = custody
+  const customer = await bench.customer({ USDT: BALANCE })
+  const { carry, now } = workOn(world)
+  const ids: string[] = []
+  for (let n = 0; n < 3; n++) ids.push((await custody.transfer(customer)).id)
+  for (const id of ids) await carry(id)
+  expect((await Promise.all(ids.map(now))).map(({ nonce }) => nonce)).toEqual([0n, 1n, null])
+  await stage.node.mine()
+  await carry(ids[2]!)
+  expect(await now(ids[2]!)).toMatchObject({ status: 'processing', nonce: 2n })
+})
+
+/** Orders a transfer through another node than that of the bench. */
+async function acceptIn(world: World, customer_id: string): Promise<string> {
+  const { destination_address } = custody.scene.order()
+  const made = await custody.bench.transfer(customer_id, {
+    network: 'polygon',
+    destination_address,
+    node: world as World<'sandbox'>,
+  })
+  return made.id
+}

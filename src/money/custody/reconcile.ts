@@ -1,0 +1,159 @@
+import { formatMoney, money } from '../../core/money.ts'
+import { type Network, networks } from '../../core/networks.ts'
+import { takeStep } from '../../db/chore.ts'
+import type { Db } from '../../db/pool.ts'
+import { closeOpenException, recordException } from '../../records/exceptions/store.ts'
+import type { World } from '../../world.ts'
+import { networksWithWallet } from './holdings.ts'
+import {
+  bookedOn,
+  newestReconciliations,
+  type Reconciliation,
+  type ReconciliationParts,
+  storeReconciliation,
+  type TransferPart,
+} from './store.ts'
+
+/**
+ * Compares the books with the chain, to the smallest unit (decision 0053). H is the newest final block:
+ *
+ *   difference = outside(H) − booked + on_its_way
+ *
+ * `outside(H)` is what the wallet holds at H; `booked` is −external:<rail> in the ledger. `on_its_way` is the sum of transfers that are
+ * mined by H and not booked as confirmed, less the sum of those that are booked and mined after H. The chain is asked for H
+ * first; the ledger is read after that, over one snapshot; then the chain is asked about the transfers that were open in the
+ * snapshot. A node that does not know a mined transaction for a moment makes a difference, so one alone opens no exception.
+ */
+export type ChainBooks = {
+  /** Signed transfers of the rail that are not final. */
+  openSigned(db: Db, network: Network): Promise<readonly OpenTransfer[]>
+  /** Transfers that are booked as confirmed, in a block above this height. */
+  minedAbove(db: Db, network: Network, height: bigint): Promise<readonly TransferPart[]>
+  /** Transfers that operators confirmed in the last week and whose block is not known. */
+  withoutBlock(db: Db, network: Network): Promise<readonly TransferPart[]>
+}
+
+export type OpenTransfer = TransferPart & {
+  /** Asks the chain. `waiting`: not mined, or not final. */
+  look(world: World): Promise<Sighting>
+}
+
+export type Sighting =
+  | { readonly kind: 'waiting' }
+  /** `paid`: exactly the order. `none`: nothing left the wallet. `other`: a person must judge. */
+  | { readonly kind: 'mined'; readonly block_height: bigint; readonly effect: 'paid' | 'none' | 'other' }
+  | { readonly kind: 'taken' }
+
+/**
+ * One comparison of one rail, stored. Opens the exception if the comparison before found a difference too, or closes it. `db` is
+ * one connection, which is in no transaction while the chain is asked.
+ */
+async function reconcileOn(
+  db: Db,
+  { world, network, books }: { readonly world: World; readonly network: Network; readonly books: ChainBooks },
+): Promise<Reconciliation> {
+  const { asset: outside, block_height, block_hash, wallet } = await world.chains[network].holdings()
+  const read = await takeStep(db, async (tx) => {
+    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+    return {
+      booked: await bookedOn(tx, network),
+      open: await books.openSigned(tx, network),
+      mined_later: await books.minedAbove(tx, network, block_height),
+      without_block: await books.withoutBlock(tx, network),
+    }
+  })
+  const { not_booked_yet, other } = await askAbout(world, read.open, block_height)
+  const on_its_way = sumOf(not_booked_yet) - sumOf(read.mined_later)
+  const made: Reconciliation = {
+    ...{ id: world.newId('reconciliation'), rail: network, asset: networks[network].asset, wallet },
+    ...{ block_height, block_hash, outside, booked: read.booked, on_its_way },
+    difference: outside - read.booked + on_its_way,
+    parts: { not_booked_yet, mined_later: read.mined_later, other, without_block: read.without_block },
+    at: new Date(world.clock.now()),
+  }
+  const [before] = await newestReconciliations(db, network, 1)
+  await storeReconciliation(db, made)
+  await noteDifference(world, db, made, before)
+  return made
+}
+
+async function askAbout(
+  world: World,
+  open: readonly OpenTransfer[],
+  height: bigint,
+): Promise<Pick<ReconciliationParts, 'not_booked_yet' | 'other'>> {
+  const not_booked_yet: TransferPart[] = []
+  const other: TransferPart[] = []
+  for (let i = 0; i < open.length; i += ASKED_AT_ONCE) {
+    const asked = open.slice(i, i + ASKED_AT_ONCE)
+    const sightings = await Promise.all(asked.map((transfer) => transfer.look(world)))
+    sightings.forEach((seen, n) => {
+      const { transfer_id, amount, tx_hash } = asked[n]!
+      const part = { transfer_id, amount, tx_hash }
+      if (seen.kind === 'taken') other.push(part)
+      if (seen.kind !== 'mined' || seen.block_height > height) return
+      if (seen.effect === 'paid') not_booked_yet.push(part)
+      if (seen.effect === 'other') other.push(part)
+    })
+  }
+  return { not_booked_yet, other }
+}
+
+const ASKED_AT_ONCE = 20
+
+const sumOf = (parts: readonly TransferPart[]): bigint =>
+  parts.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+
+const objectOf = (rail: Network) => `reconciliation ${rail}`
+
+async function noteDifference(
+  world: World,
+  db: Db,
+  made: Reconciliation,
+  before: Reconciliation | undefined,
+): Promise<void> {
+  const { rail, asset, difference, outside, booked, on_its_way } = made
+  if (difference === 0n) {
+    const reason = `Reconciliation ${made.id} found no difference.`
+    return closeOpenException(db, { kind: 'reconciliation', object_id: objectOf(rail), reason })
+  }
+  if (!before || before.difference === 0n) return
+  const inWords = (units: bigint) =>
+    units < 0n ? `−${formatMoney(money(asset, -units))}` : formatMoney(money(asset, units))
+  await recordException(db, world.clock, {
+    kind: 'reconciliation',
+    rail,
+    object_id: objectOf(rail),
+    partner_id: null,
+    details: {
+      problem:
+        difference > 0n
+          ? `The wallet holds ${inWords(difference)} more than the books say.`
+          : `The wallet holds ${inWords(-difference)} less than the books say.`,
+      outside: inWords(outside),
+      booked: inWords(booked),
+      on_its_way: inWords(on_its_way),
+      block: made.block_height,
+      reconciliation: made.id,
+    },
+  })
+}
+
+export async function reconcile(world: World, network: Network, books: ChainBooks): Promise<Reconciliation> {
+  const client = await world.db.connect()
+  try {
+    return await reconcileOn(client, { world, network, books })
+  } finally {
+    client.release()
+  }
+}
+
+/** Compares every rail with a wallet. Throws the last failure after all of them were tried. */
+export async function reconcileAll(world: World, books: ChainBooks, db: Db): Promise<void> {
+  let failure: unknown
+  for (const network of networksWithWallet(world))
+    await reconcileOn(db, { world, network, books }).catch((error: unknown) => {
+      failure = error
+    })
+  if (failure !== undefined) throw failure
+}

@@ -1,0 +1,144 @@
+import { refuse } from '../../core/errors.ts'
+import type { Network } from '../../core/networks.ts'
+import type { Db } from '../../db/pool.ts'
+import {
+  type Command,
+  type Held,
+  insertInto,
+  type RowRef,
+  rowSource,
+  updateOf,
+  type Write,
+  writeTo,
+} from '../../ledger/command.ts'
+import type { WalletState } from '../../rails/chain/rail.ts'
+import { closeForeignTransactions } from '../../records/exceptions/store.ts'
+import type { World } from '../../world.ts'
+
+/**
+ * The wallets that pay transfers, and their nonces. Every nonce belongs to one transfer, or to a gap: transactions that were made
+ * elsewhere and that two operators accepted.
+ */
+type Wallet = {
+  readonly id: string
+  readonly next_nonce: bigint
+}
+
+/** Locked last: commands that hold any other locks may reserve a nonce. */
+export const walletRows = {
+  ...rowSource<Wallet>(
+    'wallets',
+    'SELECT id, next_nonce FROM wallets WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+  ),
+  last: true,
+} as const
+
+export const updateWallets = updateOf(walletRows, 'wallets', { id: 'text', next_nonce: 'bigint' })
+
+const insertGaps = insertInto('wallet_gaps', {
+  wallet_id: 'text',
+  first_nonce: 'bigint',
+  next_nonce: 'bigint',
+  reason: 'text',
+  proposal_id: 'text?',
+  created_at: 'timestamptz',
+})
+
+export const walletIdOf = (network: string, address: string): string => `${network}:${address}`
+
+/** A new wallet starts at nonce 0. If the chain knows transactions of it, operators accept them as a gap first. */
+export async function addWallet(
+  db: Db,
+  network: string,
+  { wallet }: Pick<WalletState, 'wallet'>,
+): Promise<void> {
+  await db.query({
+    name: 'add wallet',
+    text: `INSERT INTO wallets (id, network, address, first_nonce, next_nonce, created_at)
+      SELECT $1, $2, $3, 0, 0, clock_timestamp() WHERE NOT EXISTS (SELECT FROM wallets WHERE id = $1) ON CONFLICT DO NOTHING`,
+    values: [walletIdOf(network, wallet), network, wallet],
+  })
+}
+
+/** The wallet's next nonce in the database; 0 for a wallet that the database does not know. */
+export async function nextNonceOf(db: Db, wallet_id: string): Promise<bigint> {
+  const { rows } = await db.query<{ next_nonce: bigint }>({
+    name: 'next nonce',
+    text: 'SELECT next_nonce FROM wallets WHERE id = $1',
+    values: [wallet_id],
+  })
+  return rows[0]?.next_nonce ?? 0n
+}
+
+/** Nonces from `first_nonce` up to the one before `next_nonce`. */
+export type NonceGap = {
+  readonly wallet_id: string
+  readonly first_nonce: bigint
+  readonly next_nonce: bigint
+}
+
+type Accepted = { readonly reason: string; readonly proposal_id: string | null }
+
+/** For a command that resumes a rail: the rows to lock, and what to write while they are held. */
+export type ForeignNonces = {
+  readonly rows: readonly RowRef[]
+  /** No writes if the chain is not ahead of the database any more. */
+  accept(held: Held, accepted: Accepted): { readonly writes: readonly Write[]; readonly gap?: NonceGap }
+}
+
+/**
+ * Asks the chain for the wallet's nonces, before anything is locked. Undefined for a rail without a wallet. While foreign
+ * transactions are in a mempool the acceptance is refused: the network may still drop them, and the nonces behind them would wait
+ * for ever.
+ */
+export async function findForeignNonces(world: World, network: Network): Promise<ForeignNonces | undefined> {
+  const rail = world.chains[network]
+  if (!rail.has_wallet) return undefined
+  const state = await rail.wallet()
+  await addWallet(world.db, network, state)
+  const wallet_id = walletIdOf(network, state.wallet)
+  return {
+    rows: [{ source: walletRows, id: wallet_id }],
+    accept(held, { reason, proposal_id }) {
+      const { next_nonce: first_nonce } = held.row(walletRows, wallet_id) ?? refuse('service_unavailable')
+      if (state.pool <= first_nonce) return { writes: [] }
+      if (state.mined < state.pool)
+        refuse('not_possible', {
+          message: `Transactions of wallet ${state.wallet} that this database does not know wait in the mempool of ${network}, up to nonce ${state.pool - 1n}. Resume the rail after they are mined.`,
+          details: { reason: 'foreign_transactions_wait' },
+        })
+      const gap = { wallet_id, first_nonce, next_nonce: state.pool }
+      return {
+        writes: [
+          writeTo(insertGaps, { ...gap, reason, proposal_id, created_at: held.now }),
+          writeTo(updateWallets, { id: wallet_id, next_nonce: state.pool }),
+          writeTo(closeForeignTransactions, {
+            object_id: wallet_id,
+            closed_at: held.now,
+            closed_by: 'service',
+            closed_reason: `Operators accepted nonces ${first_nonce} to ${state.pool - 1n}: ${reason}`,
+          }),
+        ],
+        gap,
+      }
+    },
+  }
+}
+
+/** The same as one command of its own. */
+export async function acceptForeignNonces(
+  world: World,
+  { network, ...accepted }: Accepted & { readonly network: Network },
+): Promise<NonceGap | undefined> {
+  const found = await findForeignNonces(world, network)
+  if (!found) return undefined
+  const command: Command<NonceGap | undefined> = {
+    partner_id: '',
+    locks: { rows: found.rows },
+    decide(held) {
+      const { writes, gap } = found.accept(held, accepted)
+      return { writes, result: gap }
+    },
+  }
+  return world.commit(command)
+}
