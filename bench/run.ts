@@ -8,6 +8,7 @@ import { measureExecutions } from './parts/executions.ts'
 import { measureIdle } from './parts/idle.ts'
 import { measureLists } from './parts/lists.ts'
 import { measurePayouts } from './parts/payouts.ts'
+import { measureTransfers } from './parts/transfers.ts'
 import { measureWebhooks } from './parts/webhooks.ts'
 import { quick } from './quick.ts'
 import { writeReport } from './report/page.ts'
@@ -21,6 +22,7 @@ const parts: Readonly<Record<string, (bench: Bench) => Promise<object>>> = {
   lists: measureLists,
   deposits: measureDeposits,
   executions: measureExecutions,
+  transfers: measureTransfers,
   webhooks: measureWebhooks,
   idle: measureIdle,
 }

@@ -31,6 +31,14 @@ behind them. The tests killed processes and cut connections; they did not cut th
 [fairness](fairness.md).`,
   },
   {
+    name: 'evm',
+    title: 'Transfers on EVM networks',
+    suites: ['test/chains', 'src/rails/chain', 'src/rails/signer'],
+    limits: `The chains are anvil, a real EVM node with a chain of its own: no network with other miners, no geth, and no public
+provider was used. All three endpoints of a chain are in front of one node. The token is a test token with the behaviour of USDT
+that can harm: no return value, pause, black list, fee. The service keeps one wallet per network; two wallets were not tried.`,
+  },
+  {
     name: 'memory',
     title: 'Memory under mixed load',
     suites: ['test/mixed-load.test.ts'],

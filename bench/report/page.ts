@@ -80,17 +80,18 @@ function pageOf(results: Results, targets: readonly Target[]): string {
     ...payoutSection(results),
     ...rowsSection('Deposits', results.deposits?.slices),
     ...rowsSection('Executions of quotes', results.executions?.slices),
+    ...transferSection(results),
     ...listSection(results),
     ...restSection(results),
   ]
   return `${sections.join('\n\n')}\n`
 }
 
-function opening({ payouts, lists, deposits, executions, webhooks, idle }: Results): string[] {
-  const first = payouts ?? lists ?? deposits ?? executions ?? webhooks ?? idle
+function opening({ payouts, lists, deposits, executions, transfers, webhooks, idle }: Results): string[] {
+  const first = payouts ?? lists ?? deposits ?? executions ?? transfers ?? webhooks ?? idle
   if (!first) return ['No results are stored yet. Run `npm run bench`.']
   const { at, node, cores, settings } = first
-  const slices = [payouts, deposits, executions, webhooks].flatMap(
+  const slices = [payouts, deposits, executions, transfers, webhooks].flatMap(
     (part): readonly Slice[] => part?.slices ?? [],
   )
   const disturbed = loud(slices)
@@ -133,6 +134,19 @@ function rowsSection(title: string, slices: readonly Slice[] | undefined): strin
   const of = (other: string) => ratio(slices, '64 connections', other, 'per_second')
   const ratios = `64 connections ÷ yardstick: ${of('yardstick, 16 clients')}. ÷ own rows: ${of('own rows, 16 clients')}.`
   return [`## ${title}`, ratios, slicesTable(slices)]
+}
+
+function transferSection({ transfers }: Results): string[] {
+  if (!transfers) return []
+  const { slices, count, blocks_per_second, depth, audit_ok } = transfers
+  const of = (field: 'per_second' | 'p50' | 'p99', end: string) =>
+    ratio(slices, `anvil, ${end}`, `simulated, ${end}`, field)
+  return [
+    '## Transfers on a chain',
+    `${count} transfers of USDT at once, by one node from one wallet, on anvil over loopback with two endpoints and ${blocks_per_second} blocks a second; a transfer is confirmed at a depth of ${depth} blocks. At most 16 nonces of the wallet are open at once, so the time of a block bounds the rate. Beside it the same orders on the simulated rail, which broadcasts and confirms at once. Times are from acceptance; to the first broadcast is to the stored state \`processing\`.`,
+    slicesTable(slices),
+    `anvil ÷ simulated: ${of('per_second', 'to confirmed')} of the transfers a second; p50 to the first broadcast ${of('p50', 'to broadcast')}, p99 ${of('p99', 'to broadcast')}. The audit ${audit_ok ? 'found nothing' : '**has findings**'}.`,
+  ]
 }
 
 function listSection({ lists }: Results): string[] {

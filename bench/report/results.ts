@@ -4,6 +4,7 @@ import type { measureExecutions } from '../parts/executions.ts'
 import type { measureIdle } from '../parts/idle.ts'
 import type { measureLists } from '../parts/lists.ts'
 import type { measurePayouts } from '../parts/payouts.ts'
+import type { measureTransfers } from '../parts/transfers.ts'
 import type { measureWebhooks } from '../parts/webhooks.ts'
 import { middle, QUIET_CORES, rounded, type Slice } from '../slices.ts'
 
@@ -21,6 +22,7 @@ export type Results = {
   readonly lists: Of<typeof measureLists>
   readonly deposits: Of<typeof measureDeposits>
   readonly executions: Of<typeof measureExecutions>
+  readonly transfers: Of<typeof measureTransfers>
   readonly webhooks: Of<typeof measureWebhooks>
   readonly idle: Of<typeof measureIdle>
 }
@@ -35,6 +37,7 @@ export function readResults(folder: string): Results {
     lists: read('lists'),
     deposits: read('deposits'),
     executions: read('executions'),
+    transfers: read('transfers'),
     webhooks: read('webhooks'),
     idle: read('idle'),
   }

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 
 /** A real EVM node (anvil) with an own chain. It mines only when it is told to. */
 export type Anvil = {
+  readonly pid: number
   readonly url: string
   readonly chain_id: number
   call<Result = unknown>(method: string, ...params: readonly unknown[]): Promise<Result>
@@ -35,6 +36,7 @@ export async function startAnvil({ chain_id }: { chain_id: number }): Promise<An
   const call = <Result>(method: string, ...params: readonly unknown[]) =>
     callNode<Result>(url, method, params)
   return {
+    pid: child.pid!,
     url,
     chain_id,
     call,

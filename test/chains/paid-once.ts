@@ -6,16 +6,19 @@ const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a
 
 type Payment = { readonly to: string; readonly amount: bigint; readonly tx_hash: string }
 
-/** What the wallet has paid, as the chain tells it. */
+/** What the wallet has paid, as the chain tells it, without the fee that the token took for its owner. */
 export async function paymentsOf({ node, token }: ChainPlace, wallet: string): Promise<Payment[]> {
   const from = `0x${wallet.slice(2).toLowerCase().padStart(64, '0')}`
   const logs = await node.call<{ topics: string[]; data: string; transactionHash: string }[]>('eth_getLogs', {
     ...{ fromBlock: '0x0', toBlock: 'latest', address: token.contract },
     topics: [TRANSFER_TOPIC, from],
   })
-  return logs.map(({ topics, data, transactionHash }) => ({
-    ...{ to: `0x${topics[2]!.slice(-40)}`, amount: BigInt(data), tx_hash: transactionHash },
-  }))
+  const [owner] = await node.call<string[]>('eth_accounts')
+  return logs
+    .map(({ topics, data, transactionHash }) => ({
+      ...{ to: `0x${topics[2]!.slice(-40)}`, amount: BigInt(data), tx_hash: transactionHash },
+    }))
+    .filter(({ to }) => to !== owner!.toLowerCase())
 }
 
 type Ends = {

@@ -124,6 +124,20 @@ test('a replacement that was stored and not broadcast is broadcast later, while 
   expect(stage.sent.at(-1)).toBe(replacement.tx_hash)
 })
 
+test('a transaction that no node takes, because it offers too little, is replaced', async () => {
+  const { sent, carry, made, now } = await openStage({
+    broadcast: 'unknown',
+    look: () => ({ kind: 'absent' }),
+    next: () => 'pay',
+  })
+  await carry()
+  expect(await now()).toMatchObject({ status: 'processing' })
+  await carry()
+  const [first, second] = await made()
+  expect(sent).toEqual([first!.tx_hash, first!.tx_hash, second!.tx_hash])
+  expect(await now()).toMatchObject({ status: 'processing', tx_hash: second!.tx_hash })
+})
+
 test('a chain that says that a cancel has paid gives an invalid answer, with an exception', async () => {
   const stage = await openStage(payThenCancel)
   await stage.carry()

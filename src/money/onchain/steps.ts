@@ -294,7 +294,10 @@ async function broadcast(world: World, transfer: Transfer, made: readonly Attemp
     // A node that answers with an error may have the transaction all the same.
     const seen = await look(world, transfer, made)
     if (seen.kind === 'taken') await recordUnclear(world, transfer, seen)
-    if (seen.kind !== 'waiting' && seen.kind !== 'mined') return later(world, transfer, RETRY_MS)
+    // Bytes that were sent for so long may be out: they are followed from now on, and replaced if they offer too little.
+    const may_be_out = seen.kind === 'absent' && isStuck(world, transfer, newest)
+    if (seen.kind !== 'waiting' && seen.kind !== 'mined' && !may_be_out)
+      return later(world, transfer, RETRY_MS)
   }
   await step(world, transfer, { kind: 'broadcast' })
   await pollLater(world, transfer)
@@ -360,11 +363,13 @@ async function broadcastAgain(
   return kind
 }
 
+const isStuck = (world: World, { network }: Transfer, { created_at }: Attempt): boolean =>
+  world.clock.now() - created_at.getTime() >= world.chains[network].replace_after_ms
+
 /** A transaction that waits for too long is signed again with higher fees and the same nonce: at most one of them is mined. */
 async function replaceIfStuck(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
   const newest = made.at(-1)!
-  const age_ms = world.clock.now() - newest.created_at.getTime()
-  if (age_ms < world.chains[transfer.network].replace_after_ms) return
+  if (!isStuck(world, transfer, newest)) return
   // What is being canceled is not paid with higher fees.
   const signed = await signNext(world, transfer, made, newest.purpose)
   // An older one waits. The newest may never have left: its node can have died between storing and broadcasting it.
