@@ -321,7 +321,7 @@ describe.each(['live', 'sandbox'] as const)('%s', (schema) => {
     expect(history).toEqual(expect.arrayContaining(['entries', 'events', 'deposits']))
     for (const table of history) {
       const [row] = await asAdmin(database.url, [
-        `SELECT column_name FROM information_schema.columns WHERE table_schema = '${schema}' AND table_name = '${table}'`,
+        `SELECT column_name FROM information_schema.columns WHERE table_schema = '${schema}' AND table_name = '${table}' AND is_identity = 'NO'`,
       ])
       const column = row!.column_name
       for (const sql of [

@@ -10,6 +10,7 @@ import { eventually } from '../support/wait.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { chainTest as test } from './chain-test.ts'
 import { randomAddress } from './evm-stage.ts'
+import { awaitHoldings } from './held.ts'
 import { deployToken, type TestToken } from './token.ts'
 
 /** A service whose production world pays on a chain, as a partner uses it. */
@@ -31,6 +32,7 @@ beforeAll(async () => {
     POLYGON_RPC: node.url,
     POLYGON_USDT: token.contract,
   })
+  await awaitHoldings(node, service.database.url)
 })
 afterAll(async () => {
   await service?.stop()

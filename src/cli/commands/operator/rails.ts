@@ -24,7 +24,7 @@ export const railCommands: CliCommand[] = [
     about:
       'Pause a rail: it accepts no orders and sends nothing new. What is out already is followed to its end. Anyone at this shell may',
     options: { environment: production_or, reason },
-    examples: ['trilho rails pause polygon --reason "the wallet pays somebody unknown"'],
+    examples: ["trilho rails pause polygon --reason 'the wallet pays somebody unknown'"],
     who: 'operator',
     runWith: async (input, reach) => (await load()).railsPause(input, reach),
   },
@@ -33,7 +33,7 @@ export const railCommands: CliCommand[] = [
     takes: RAIL,
     about: 'Resume a paused rail: what waits is sent. In production this makes a proposal',
     options: { environment: production_or, reason, operator: operatorOption },
-    examples: ['trilho rails resume polygon --reason "the key was replaced"'],
+    examples: ["trilho rails resume polygon --reason 'the key was replaced'"],
     who: 'operator',
     runWith: async (input, reach) => (await load()).railsResume(input, reach),
   },
@@ -54,7 +54,7 @@ export const railCommands: CliCommand[] = [
       reason,
     },
     examples: [
-      'trilho rails set-limits polygon --order-most 5000000000 --day-most 50000000000 --reason "a new wallet"',
+      "trilho rails set-limits polygon --order-most 5000000000 --day-most 50000000000 --reason 'a new wallet'",
     ],
     who: 'operator',
     runWith: async (input, reach) => (await load()).railsSetLimits(input, reach),
