@@ -121,6 +121,18 @@ async function simulatedSide(stage: Stage): Promise<Side> {
   return { key: stage.key, customer_id: customer_id!, schema: 'sandbox' }
 }
 
+/** A node refuses transfers until it has read what its wallet holds. */
+async function accepted<T>(order: () => Promise<T>): Promise<T> {
+  const until = performance.now() + MOST_MS
+  for (;;)
+    try {
+      return await order()
+    } catch (error) {
+      if (!/rail_unavailable/.test(String(error)) || performance.now() > until) throw error
+      await sleep(200)
+    }
+}
+
 type Run = { readonly confirmed: Measure; readonly broadcast: Measure }
 
 /** Times are those of the database's rows: acceptance, the event `processing`, the end. */
@@ -130,7 +142,7 @@ async function runTransfers(stage: Stage, { key, customer_id, schema }: Side): P
       const destination_address = `0x${randomBytes(20).toString('hex')}`
       const order = { customer_id, asset: 'USDT', network: 'polygon', amount: AMOUNT, destination_address }
       const body = { ...order, idempotency_key: randomBytes(8).toString('hex') }
-      return stage.call('POST', '/v1/onchain/transfers', body, key)
+      return accepted(() => stage.call('POST', '/v1/onchain/transfers', body, key))
     }),
   )
   const ids = made.map(({ id }) => id)

@@ -7,6 +7,7 @@ import { addCustomer } from '../../src/parties/customers/customers.ts'
 import type { Api } from '../support/api.ts'
 import { asAdmin } from '../support/database.ts'
 import { openDesk } from '../support/operators.ts'
+import { retryUntilAnswered } from '../support/retry.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
 import { eventually } from '../support/wait.ts'
 import { type Anvil, hex, startAnvil } from './anvil.ts'
@@ -38,6 +39,8 @@ beforeEach(async () => {
   const key = randomBytes(32).toString('hex')
   wallet = addr.fromPrivateKey(new Uint8Array(Buffer.from(key, 'hex')))
   await node.setBalance(wallet, 1000n * ETHER)
+  await token.mint(wallet, 1_000_000_000n)
+  await token.setBroken(true)
   service = await startTestService({
     ...{ EVM_WALLET_KEY: key, POLYGON_RPC: node.url, POLYGON_USDT: token.contract },
     SANDBOX_BROADCAST_MS: '600000',
@@ -62,16 +65,18 @@ type Ordered = { readonly id: string; readonly destination: string; readonly amo
 
 async function order(amount = 5_000_000n): Promise<Ordered> {
   const destination = randomAddress()
-  const made = await api.post(TRANSFERS, {
+  const ordered = {
     ...{ customer_id, asset: 'USDT', network: 'polygon', amount: `${amount}` },
     ...{ destination_address: destination, idempotency_key: destination },
-  })
-  expect(made.status).toBe(201)
-  return { id: made.json.id, destination, amount }
+  }
+  // Refused until the service has read what the wallet holds.
+  const { json } = await retryUntilAnswered(() => api.post(TRANSFERS, ordered), { cut: 0, unavailable: 0 })
+  expect(json).toMatchObject({ status: 'pending' })
+  return { id: json.id, destination, amount }
 }
 
-/** The wallet is empty until this, so that no transfer is reserved or signed before. */
-const fill = () => token.mint(wallet, 1_000_000_000n)
+/** The token refuses every transfer until this, so that nothing is reserved or signed before. */
+const mendToken = () => token.setBroken(false)
 
 const admin = (...statements: string[]) => asAdmin(service.database.url, statements)
 /** As the owner, past every trigger. */
@@ -135,7 +140,7 @@ describe('what was ordered', () => {
       await expect(admin(`UPDATE live.transfers ${change}`)).rejects.toThrow(/never changes/)
     }
     await expect(db.query(`DELETE FROM transfers WHERE id = '${victim.id}'`)).rejects.toThrow(/permission/)
-    await fill()
+    await mendToken()
     await expectConfirmed(victim)
     await expectPayments([victim])
     expect((await service.audit()).production.findings).toEqual([])
@@ -159,7 +164,7 @@ describe('what was ordered', () => {
         `destination_address = '${other.destination}', amount_net = ${other.amount}, ${seal_of_other}`,
       ),
     )
-    await fill()
+    await mendToken()
     for (const { id } of tampered) await expectRefused(id)
     const honest = await order()
     await expectConfirmed(other)
@@ -195,7 +200,7 @@ describe('a row that nobody ordered', () => {
     await tamper(
       `INSERT INTO live.transfers (${columns.join(', ')}) ${copy('sandbox.transfers', moved.id, {})}`,
     )
-    await fill()
+    await mendToken()
     for (const id of [...forged, moved.id]) await expectRefused(id)
     const honest = await order()
     await expectConfirmed(victim)
@@ -220,7 +225,7 @@ describe('a row that nobody ordered', () => {
 
 describe('what was reserved', () => {
   test('cannot be re-pointed; past every trigger, a reservation of another wallet is not signed', async () => {
-    await fill()
+    await mendToken()
     // Above the cap of the cost nothing is signed, so that both transfers have a nonce and no transaction.
     await node.call('anvil_setNextBlockBaseFeePerGas', hex(100_000n * GWEI))
     await node.mine()
