@@ -55,12 +55,16 @@ export async function measureTransfers(bench: Bench) {
     void mine(node, mining.signal)
     for (let round = 0; round < bench.settings.rounds; round++)
       for (const [name, side] of Object.entries(sides)) {
-        let run: Run | undefined
+        const runs: Run[] = []
         const slice = await slices.measure(`${name}, to confirmed`, async () => {
-          run = await runTransfers(stage!, side)
-          return run.confirmed
+          runs.push(await runTransfers(stage!, side))
+          return runs.at(-1)!.confirmed
         })
-        broadcasts.push({ ...slice, ...run!.broadcast, name: `${name}, to broadcast` })
+        // Of several tries the quietest was kept.
+        const { broadcast } = runs.find(
+          ({ confirmed: { p50, p99 } }) => p50 === slice.p50 && p99 === slice.p99,
+        )!
+        broadcasts.push({ ...slice, ...broadcast, name: `${name}, to broadcast` })
       }
     const audit_ok = ['production', 'sandbox'].every(
       (environment) => stage!.trilho('audit', '--environment', environment).ok,
