@@ -55,12 +55,16 @@ export async function measureTransfers(bench: Bench) {
     void mine(node, mining.signal)
     for (let round = 0; round < bench.settings.rounds; round++)
       for (const [name, side] of Object.entries(sides)) {
-        let run: Run | undefined
+        const runs: Run[] = []
         const slice = await slices.measure(`${name}, to confirmed`, async () => {
-          run = await runTransfers(stage!, side)
-          return run.confirmed
+          runs.push(await runTransfers(stage!, side))
+          return runs.at(-1)!.confirmed
         })
-        broadcasts.push({ ...slice, ...run!.broadcast, name: `${name}, to broadcast` })
+        // Of several tries the quietest was kept.
+        const { broadcast } = runs.find(
+          ({ confirmed: { p50, p99 } }) => p50 === slice.p50 && p99 === slice.p99,
+        )!
+        broadcasts.push({ ...slice, ...broadcast, name: `${name}, to broadcast` })
       }
     const audit_ok = ['production', 'sandbox'].every(
       (environment) => stage!.trilho('audit', '--environment', environment).ok,
@@ -121,6 +125,18 @@ async function simulatedSide(stage: Stage): Promise<Side> {
   return { key: stage.key, customer_id: customer_id!, schema: 'sandbox' }
 }
 
+/** A node refuses transfers until it has read what its wallet holds. */
+async function accepted<T>(order: () => Promise<T>): Promise<T> {
+  const until = performance.now() + MOST_MS
+  for (;;)
+    try {
+      return await order()
+    } catch (error) {
+      if (!/rail_unavailable/.test(String(error)) || performance.now() > until) throw error
+      await sleep(200)
+    }
+}
+
 type Run = { readonly confirmed: Measure; readonly broadcast: Measure }
 
 /** Times are those of the database's rows: acceptance, the event `processing`, the end. */
@@ -130,7 +146,7 @@ async function runTransfers(stage: Stage, { key, customer_id, schema }: Side): P
       const destination_address = `0x${randomBytes(20).toString('hex')}`
       const order = { customer_id, asset: 'USDT', network: 'polygon', amount: AMOUNT, destination_address }
       const body = { ...order, idempotency_key: randomBytes(8).toString('hex') }
-      return stage.call('POST', '/v1/onchain/transfers', body, key)
+      return accepted(() => stage.call('POST', '/v1/onchain/transfers', body, key))
     }),
   )
   const ids = made.map(({ id }) => id)

@@ -191,9 +191,11 @@ async function pauseToken(customer_id: string): Promise<string> {
   const ethereum = stage.placeOf('ethereum')
   const doomed = await stage.start({ CRASH_AT: 'after_reserve' })
   const order = newOrder(customer_id, 'ethereum')
-  // The node may die before it answers.
-  const answered = stage.client(doomed.url).post(PATH, order)
-  await Promise.all([answered.catch(() => {}), died(doomed)])
+  const ask = () => {
+    if (doomed.process.signalCode !== null) throw new Error('the node died before it answered')
+    return stage.client(doomed.url).post(PATH, order)
+  }
+  await Promise.all([retryUntilAnswered(ask, trouble).catch(() => {}), died(doomed)])
   await ethereum.token.setPaused(true)
   await ethereum.node.mine(DEPTH)
   return (await stage.transfers())[0]!.id
