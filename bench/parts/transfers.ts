@@ -2,16 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addr } from 'micro-eth-signer'
 import { pino } from 'pino'
+import { openOffice } from '../../src/control/operator/office.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { makeCpf } from '../../src/core/document.ts'
 import { networks } from '../../src/core/networks.ts'
+import { createSealer } from '../../src/core/seal.ts'
+import { openPool } from '../../src/db/pool.ts'
 import { openSeats } from '../../src/db/seat.ts'
 import { readConfig } from '../../src/node/config.ts'
 import { openWorlds } from '../../src/node/worlds.ts'
 import { addCustomer } from '../../src/parties/customers/customers.ts'
+import { openShared } from '../../src/parties/partners/partners.ts'
+import { openLogKey } from '../../src/records/acts/log.ts'
 import { type Anvil, startAnvil } from '../../test/chains/anvil.ts'
 import { deployToken } from '../../test/chains/token.ts'
-import { byTwoOperators } from '../../test/support/operators.ts'
+import { openDesk } from '../../test/support/operators.ts'
 import type { Bench } from '../bench.ts'
 import { type Measure, summarize } from '../load.ts'
 import { helpers } from '../processes.ts'
@@ -97,24 +102,34 @@ type Side = { readonly key: string; readonly customer_id: string; readonly schem
 async function chainSide(stage: Stage): Promise<Side> {
   const made = stage.trilho('keys', 'create', '--environment', 'production', '--name', 'bench')
   liftLimits(stage.trilho, made.id)
+  const keys = [Buffer.from(SECRET_KEY, 'hex')]
+  const seats = openSeats(stage.database_url, keys)
+  const db = openPool({ ...seats('shared', 'bench'), max: 2 })
+  const sealer = createSealer(keys)
   const { worlds, stop } = openWorlds({
-    seats: openSeats(stage.database_url, [Buffer.from(SECRET_KEY, 'hex')]),
+    seats,
     clock: systemClock(),
     log: pino({ level: 'silent' }),
     config: readConfig({}),
-    logKey: async () => Buffer.alloc(32),
+    logKey: openLogKey({ shared: db, sealer }),
     pool: 2,
   })
+  const office = openOffice({ shared: openShared(db), worlds, sealer })
   try {
     const { partner_id } = made
     const document = makeCpf('123456789')
     const { id: customer_id } = await addCustomer(worlds.production, { partner_id, name: 'Bench', document })
     const credit = { partner_id, customer_id, asset: 'USDT', amount: FUNDS.toString() } as const
     const details = { ...credit, reason: 'bench', reference: 'bench' }
-    await byTwoOperators(worlds.production, { name: 'credit', details })
+    // The audit verifies the lines of both operators.
+    const { propose, approve } = openDesk(() => office)
+    const action = { name: 'credit', details } as const
+    const { id } = await propose(worlds.production, action, 'maria@operator.example')
+    await approve(worlds.production, id, 'joao@operator.example')
     return { key: made.key, customer_id, schema: 'live' }
   } finally {
     await stop()
+    await db.end()
   }
 }
 
