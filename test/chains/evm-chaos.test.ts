@@ -205,7 +205,7 @@ async function endPause(id: string): Promise<void> {
   const { token, node } = stage.placeOf('ethereum')
   await until(async () => {
     if (!is_full) await stage.hurry()
-    return stage.output().includes(`transfer ${id} waits: reverts`)
+    return stage.output().includes(`transfer ${id} waits: token_reverts`)
   }, PATIENCE_MS)
   expect(await rowOf(id)).toMatchObject({ status: 'pending', nonce: 0n, tx_hash: null })
   await token.setPaused(false)

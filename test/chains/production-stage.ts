@@ -135,7 +135,8 @@ async function openPlace(network: EvmNetwork, wallet: string, count: number): Pr
   const token = await deployToken(node)
   await token.mint(wallet, 10n ** 13n)
   await node.setBalance(wallet, 1000n * ETHER)
-  await node.mine(DEPTH)
+  // What the wallet holds is read at a final block.
+  await node.mine(2 * networks[network].confirmations)
   const endpoints = await Promise.all(Array.from({ length: count }, () => startRpcProxy(node.url)))
   return { network, node, token, endpoints }
 }
