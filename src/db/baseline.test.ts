@@ -156,12 +156,12 @@ test('transfers that were signed before get nonces without a gap, also those tha
   await asAdmin(database.url, TRANSFERS.map(insertTransfer))
   const node = new pg.Client({ connectionString: database.url })
   await node.connect()
-  // The triggers cannot be created while this is held; migration 0059 needs no lock on this table.
-  await node.query('BEGIN; LOCK TABLE live.entries IN ROW EXCLUSIVE MODE')
+  // The triggers cannot be created while this is held; the migrations need no lock on this table.
+  await node.query('BEGIN; LOCK TABLE live.claims IN ROW EXCLUSIVE MODE')
   const migrated = migrate(database.url)
   await until(async () => {
     const { rows } = await node.query(
-      `SELECT FROM pg_locks WHERE relation = 'live.entries'::regclass AND NOT granted`,
+      `SELECT FROM pg_locks WHERE relation = 'live.claims'::regclass AND NOT granted`,
     )
     return rows.length > 0
   }, 60_000)
