@@ -362,6 +362,7 @@ export const consoleErrorCodes = Object.keys(consoleErrors) as (keyof typeof con
 /** Why an operator's act is refused, where the code alone does not say it: `details.reason`. The console has a text for each. */
 export const reasons = [
   'id_of_another_payout',
+  'foreign_transactions_found',
   'foreign_transactions_wait',
   'never_accepted',
   'was_accepted',

@@ -14,6 +14,7 @@ import { payFees } from '../../money/treasury/fee-payouts.ts'
 import { foldTrades } from '../../money/treasury/treasury.ts'
 import type { World } from '../../world.ts'
 import { cancelTransfer, type Resolver, resolvePayout, resolveTransfer } from './resolve.ts'
+import { proposalById } from './store.ts'
 
 /**
  * The acts of an operator that move money: credit or debit a customer, reverse a credit, pay a partner its fees, book a
@@ -145,7 +146,9 @@ export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } =
     kind: 'money',
     async perform(world, { rail, reason, paused_at }, { operator, proposal_id }) {
       const order = { rail, by: operator, reason, proposal_id, ...(paused_at ? { paused_at } : {}) }
-      const foreign = rail === 'pix' ? undefined : await findForeignNonces(world, rail)
+      const proposal = proposal_id === null ? undefined : await proposalById(world.db, proposal_id)
+      const foreign =
+        rail === 'pix' ? undefined : await findForeignNonces(world, rail, proposal?.proposed_at)
       const { replayed } = await world.commit(resumeRail(order, foreign))
       return { id: rail, text: replayed ? 'had been resumed by this proposal before' : 'resumed' }
     },

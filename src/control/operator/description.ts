@@ -7,6 +7,7 @@ import { transferById } from '../../money/onchain/store.ts'
 import { payoutById } from '../../money/pix/store.ts'
 import { customerById } from '../../parties/customers/store.ts'
 import { partnerById } from '../../parties/partners/store.ts'
+import { openExceptionOf } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import type { MoneyAction } from './actions.ts'
 import { type PeopleAction, peopleChanges } from './people.ts'
@@ -155,7 +156,13 @@ async function resume(
   const since = `paused at ${paused_at.toISOString()} by ${paused_by} ("${paused_reason}")`
   if (expected !== undefined && expected !== paused_at.toISOString())
     return unknown(`Resume the rail ${rail}, which was resumed meanwhile and is ${since} now`)
-  return unknown(`Resume the rail ${rail}, ${since}: what waits on it is sent, and new orders are accepted`)
+  const foreign = await openExceptionOf(world.db, { kind: 'foreign_transactions', rail })
+  const danger = foreign
+    ? `. ${foreign.details.problem} Look up each of them first: an open transfer that one of them paid is paid again`
+    : ''
+  return unknown(
+    `Resume the rail ${rail}, ${since}: what waits on it is sent, and new orders are accepted${danger}`,
+  )
 }
 
 async function reversal(world: World, deposit_id: string): Promise<Subject> {

@@ -3,9 +3,11 @@ import { chainTest as test } from '../../../test/chains/chain-test.ts'
 import { openBareWorld } from '../../../test/support/bare-world.ts'
 import { type CustodyStage, copyRows, openCustodyStage } from '../../../test/support/custody.ts'
 import { createDatabase } from '../../../test/support/database.ts'
+import { desk } from '../../../test/support/operators.ts'
 import { silent } from '../../../test/support/rail-bench.ts'
 import { until } from '../../../test/support/wait.ts'
 import { perform } from '../../control/operator/actions.ts'
+import { describeProposal } from '../../control/operator/description.ts'
 import { networks } from '../../core/networks.ts'
 import { audit } from '../../ledger/audit.ts'
 import { sliceChecks } from '../../node/worlds.ts'
@@ -14,7 +16,7 @@ import type { World } from '../../world.ts'
 import { transferSteps } from '../onchain/steps.ts'
 import { transferById } from '../onchain/store.ts'
 import { openTransferWorker } from '../onchain/worker.ts'
-import { isPaused } from './controls.ts'
+import { isPaused, pauseRail } from './controls.ts'
 import type { PauseRail } from './guard.ts'
 import { acceptForeignNonces } from './wallets.ts'
 
@@ -174,6 +176,29 @@ test('the service pauses the rail, and two operators who resume it accept the fo
   await carry(await bench.transferNow(id))
   expect(await bench.transferNow(id)).toMatchObject({ status: 'processing', nonce: 1n })
 })
+
+test('a rail that was paused for another reason does not accept foreign nonces that nobody was told of', async () => {
+  custody = await openCustodyStage()
+  const { bench, world, scene, stage } = custody
+  const { id } = await custody.transfer(await bench.customer({ USDT: BALANCE }))
+  await pauseRail(world, { rail: 'polygon', by: 'ana@operator.example', reason: 'the backup is restored' })
+  const foreign = scene.order()
+  await scene.chain.broadcast(foreign, await scene.sign(foreign))
+  await stage.node.mine()
+  const action = { name: 'resume_rail', details: { rail: 'polygon', reason: 'done' } } as const
+  const proposed = await desk.propose(world, action, 'ana@operator.example')
+  const found = { code: 'not_possible', details: { reason: 'foreign_transactions_found' } }
+  for (let n = 0; n < 2; n++)
+    await expect(desk.approve(world, proposed.id, 'bea@operator.example')).rejects.toMatchObject(found)
+  expect(await isPaused(world, 'polygon')).toBe(true)
+  expect(await problems(world)).toMatchObject([['foreign_transactions', expect.stringMatching('1 transaction ')]])
+  const again = await desk.propose(world, action, 'ana@operator.example')
+  expect((await describeProposal(world, again)).what).toMatch('1 transaction of wallet')
+  await desk.approve(world, again.id, 'bea@operator.example')
+  await until(async () => !(await isPaused(world, 'polygon')), 20_000)
+  await transferSteps(world, silent).carry(await bench.transferNow(id))
+  expect(await bench.transferNow(id)).toMatchObject({ status: 'processing', nonce: 1n })
+}, 60_000)
 
 test('the bound on open nonces counts those that are not mined, also while they are in a mempool', async () => {
   custody = await openCustodyStage({ reserved_most: 2 })

@@ -1,9 +1,8 @@
 import type { Logger } from 'pino'
 import type { Network } from '../../core/networks.ts'
 import type { ChainRail, WalletState } from '../../rails/chain/rail.ts'
-import { recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
-import { nextNonceOf, walletIdOf } from './wallets.ts'
+import { type ForeignTransactions, nextNonceOf, recordForeign, walletIdOf } from './wallets.ts'
 
 /**
  * Protects a wallet from a database that is behind the chain, as after the restore of a backup (decision 0053). Such a database has
@@ -70,26 +69,14 @@ export function openGuard(world: World, log: Logger, pauseRail: PauseRail): Guar
   }
 }
 
-type Behind = { readonly network: Network; readonly state: WalletState; readonly next_nonce: bigint }
-
 async function stopRail(
   world: World,
   log: Logger,
   pauseRail: PauseRail,
-  { network, state, next_nonce }: Behind,
+  { network, state, next_nonce }: ForeignTransactions,
 ): Promise<void> {
-  const { wallet, mined, pool } = state
-  const unknown = pool - next_nonce
-  const has = unknown === 1n ? '1 transaction' : `${unknown} transactions`
-  const reason = `${network} has ${has} of wallet ${wallet} that this database does not know. The database may be restored from a backup, or another program uses the wallet's key.`
-  const facts = { next_nonce_here: next_nonce, next_nonce_mined: mined, next_nonce_known: pool }
-  await recordException(world.db, world.clock, {
-    kind: 'foreign_transactions',
-    rail: network,
-    object_id: walletIdOf(network, wallet),
-    partner_id: null,
-    details: { problem: reason, ...facts },
-  })
+  const { wallet } = state
+  const reason = await recordForeign(world, { network, state, next_nonce })
   await pauseRail(world, { rail: network, by: 'service', reason })
   log.error({ network, wallet }, `custody: ${reason} Nothing is sent; the rail is paused.`)
 }

@@ -12,7 +12,12 @@ import {
   writeTo,
 } from '../../ledger/command.ts'
 import type { WalletState } from '../../rails/chain/rail.ts'
-import { closeForeignTransactions } from '../../records/exceptions/store.ts'
+import {
+  closeForeignTransactions,
+  closeOpenException,
+  exceptionsAbout,
+  recordException,
+} from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 
 /**
@@ -70,6 +75,60 @@ export async function nextNonceOf(db: Db, wallet_id: string): Promise<bigint> {
   return rows[0]?.next_nonce ?? 0n
 }
 
+export type ForeignTransactions = {
+  readonly network: Network
+  readonly state: WalletState
+  readonly next_nonce: bigint
+}
+
+/** Opens the exception, unless it is open. Returns it in words. */
+export async function recordForeign(
+  world: Pick<World, 'db' | 'clock'>,
+  { network, state, next_nonce }: ForeignTransactions,
+): Promise<string> {
+  const { wallet, mined, pool } = state
+  const unknown = pool - next_nonce
+  const has = unknown === 1n ? '1 transaction' : `${unknown} transactions`
+  const problem = `${network} has ${has} of wallet ${wallet} that this database does not know. The database may be restored from a backup, or another program uses the wallet's key.`
+  const facts = { next_nonce_here: next_nonce, next_nonce_mined: mined, next_nonce_known: pool }
+  await recordException(world.db, world.clock, {
+    kind: FOREIGN,
+    rail: network,
+    object_id: walletIdOf(network, wallet),
+    partner_id: null,
+    details: { problem, ...facts },
+  })
+  return problem
+}
+
+const FOREIGN = 'foreign_transactions'
+
+/**
+ * A rail that is paused asks nobody whether its database is behind, so a resume may be the first one to find out. Operators accept
+ * only what an exception told them before they proposed: the transfers that were paid by unknown transactions would be paid again.
+ */
+async function assertLookedAt(
+  world: World,
+  { network, state, next_nonce }: ForeignTransactions,
+  proposed_at: Date | undefined,
+): Promise<void> {
+  const object_id = walletIdOf(network, state.wallet)
+  const open = (await exceptionsAbout(world.db, object_id)).find(
+    ({ kind, closed_at }) => kind === FOREIGN && closed_at === null,
+  )
+  const names_all = open !== undefined && BigInt(String(open.details.next_nonce_known)) >= state.pool
+  if (names_all && (proposed_at === undefined || open.opened_at < proposed_at)) return
+  if (open && !names_all) {
+    const reason = 'There are more such transactions by now: a new exception counts them.'
+    await closeOpenException(world.db, { kind: FOREIGN, object_id, reason })
+  }
+  const problem = await recordForeign(world, { network, state, next_nonce })
+  refuse('not_possible', {
+    message: `${problem} Nothing was changed. Look up each of them: what it paid must not be paid again (docs/operate/custody.md). Then propose anew to resume the rail.`,
+    details: { reason: 'foreign_transactions_found' },
+  })
+}
+
 /** Nonces from `first_nonce` up to the one before `next_nonce`. */
 export type NonceGap = {
   readonly wallet_id: string
@@ -89,14 +148,20 @@ export type ForeignNonces = {
 /**
  * Asks the chain for the wallet's nonces, before anything is locked. Undefined for a rail without a wallet. While foreign
  * transactions are in a mempool the acceptance is refused: the network may still drop them, and the nonces behind them would wait
- * for ever.
+ * for ever. It is refused as well if no exception named the transactions before `proposed_at`.
  */
-export async function findForeignNonces(world: World, network: Network): Promise<ForeignNonces | undefined> {
+export async function findForeignNonces(
+  world: World,
+  network: Network,
+  proposed_at?: Date,
+): Promise<ForeignNonces | undefined> {
   const rail = world.chains[network]
   if (!rail.has_wallet) return undefined
   const state = await rail.wallet()
   await addWallet(world.db, network, state)
   const wallet_id = walletIdOf(network, state.wallet)
+  const next_nonce = await nextNonceOf(world.db, wallet_id)
+  if (state.pool > next_nonce) await assertLookedAt(world, { network, state, next_nonce }, proposed_at)
   return {
     rows: [{ source: walletRows, id: wallet_id }],
     accept(held, { reason, proposal_id }) {

@@ -126,6 +126,18 @@ export async function openExceptions(db: Db, limit: number): Promise<Exception[]
   return rows
 }
 
+/** The newest open exception of a kind about a rail. */
+export async function openExceptionOf(
+  db: Db,
+  { kind, rail }: Pick<NewException, 'kind' | 'rail'>,
+): Promise<Exception | undefined> {
+  const { rows } = await db.query(
+    `SELECT ${COLUMNS} FROM exceptions WHERE kind = $1 AND rail = $2 AND closed_at IS NULL ORDER BY opened_at DESC LIMIT 1`,
+    [kind, rail],
+  )
+  return rows[0]
+}
+
 export type OpenExceptions = {
   readonly rail: string
   readonly kind: string

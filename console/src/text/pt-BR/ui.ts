@@ -131,6 +131,8 @@ export const ui: typeof En = {
   reasons: {
     id_of_another_payout:
       'Outro pagamento tem este id end-to-end na rede Pix. Confira de qual pagamento se trata.',
+    foreign_transactions_found:
+      'A blockchain tem transações da carteira que este banco de dados não conhece. Consulte cada uma: o que elas pagaram não pode ser pago de novo. Depois proponha de novo a retomada do trilho.',
     foreign_transactions_wait:
       'Transações da carteira que este banco de dados não conhece ainda esperam no mempool. Retome o trilho depois que forem mineradas.',
     never_accepted:

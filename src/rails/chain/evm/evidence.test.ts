@@ -129,6 +129,29 @@ describe('what a mined transaction did', () => {
   })
 })
 
+test('a cancel to whose receipt the network adds a log about its fee, as polygon does, has no effect', async () => {
+  const scene = await stage.open()
+  const order = scene.order()
+  const attempt = await scene.sign(order)
+  const cancel = await scene.sign(order, [attempt], 'cancel')
+  expect(await scene.chain.broadcast(order, cancel)).toEqual({ kind: 'accepted' })
+  await stage.node.mine(DEPTH)
+  const receipt = await stage.node.call<any>('eth_getTransactionReceipt', cancel.tx_hash)
+  const { transactionHash, blockHash } = receipt
+  const fee_log = {
+    ...{ address: `0x${'1010'.padStart(40, '0')}`, topics: [`0x${'4d'.repeat(32)}`], data: '0x' },
+    ...{ transactionHash, blockHash },
+  }
+  for (const endpoint of stage.endpoints)
+    endpoint.become({
+      answer: ({ method, params }) =>
+        method === 'eth_getTransactionReceipt' && params[0] === cancel.tx_hash
+          ? { result: { ...receipt, logs: [fee_log] } }
+          : undefined,
+    })
+  expect(await scene.look(order, [attempt, cancel])).toMatchObject({ kind: 'mined', effect: 'none' })
+})
+
 test('a payment that is stored as a cancel is something else, never nothing', async () => {
   const scene = await stage.open()
   const { order, attempt } = await broadcastPayment(scene)

@@ -11,7 +11,7 @@ import {
   transactionCount,
 } from './calls.ts'
 import type { EvmPlace } from './network.ts'
-import { showsTransfer } from './token.ts'
+import { isSameAddress, showsTransfer } from './token.ts'
 
 /** What the chain shows of a reservation: first as one endpoint sees it, then as all of them together. */
 export type Sought = {
@@ -61,8 +61,9 @@ const waiting: Seen = { kind: 'waiting' }
 
 function effectOf(place: EvmPlace, { order, reservation }: Sought, { receipt, attempt }: MinedAttempt) {
   if (!receipt.succeeded) return 'none'
-  // A cancel calls no contract, so it leaves no logs. If it did, it was no cancel.
-  if (attempt.purpose === 'cancel') return receipt.logs.length === 0 ? 'none' : 'other'
+  // A cancel calls no contract. Polygon itself adds a log about the fee to every transaction, so only the token's logs count.
+  if (attempt.purpose === 'cancel')
+    return receipt.logs.some(({ address }) => isSameAddress(address, place.contract)) ? 'other' : 'none'
   const wanted = {
     contract: place.contract,
     from: reservation.wallet,
