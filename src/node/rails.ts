@@ -62,6 +62,7 @@ export function openProductionRails({
       ...{ network, rpc, signer, clock, log },
       signs: given.evm_key !== undefined,
       cost_most_wei: cost_most,
+      order_most: given.signer.amount,
       ethPrice: () => etherPrice(prices, clock),
       ...(usdt === undefined ? {} : { contract: usdt }),
       ...(given.evm_wallet === undefined ? {} : { wallet: given.evm_wallet }),
