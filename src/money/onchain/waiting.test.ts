@@ -101,9 +101,16 @@ test('an order above all that the signer ever signs is refused, and not accepted
   const create = (amount_net: bigint) => {
     const idempotency_key = `a${amount_net}`
     const order = {
-      ...{ customer_id, asset: 'USDT', network: 'tron', amount_net, idempotency_key, metadata: {} },
+      ...({
+        customer_id,
+        asset: 'USDT',
+        network: 'tron',
+        amount_net,
+        idempotency_key,
+        metadata: {},
+      } as const),
       destination_address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
-    } as const
+    }
     const claim = claimOf(actor.key_id, TRANSFER_OPERATION, { idempotency_key })
     const bodyOf = ({ code }: { code: string }) => JSON.stringify({ error: { code } })
     return createTransfer(world, actor, { order, claim, bodyOf })
