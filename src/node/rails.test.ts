@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { startAnvil } from '../../test/chains/anvil.ts'
 import { chainTest as test } from '../../test/chains/chain-test.ts'
 import { silent } from '../../test/support/rail-bench.ts'
+import { systemClock } from '../core/clock.ts'
 import { readConfig } from './config.ts'
 import { openProductionRails } from './rails.ts'
 
@@ -13,7 +14,7 @@ test('a node without a key knows the wallet by its address, as a resume of a rai
       config: readConfig({ POLYGON_RPC: node.url, ROLE: 'api', ...env }),
       logKey: async () => Buffer.alloc(32, 1),
       signedBefore: async () => [],
-      clock: { now: Date.now },
+      clock: systemClock(),
       log: silent,
     })
   const knowing = [open({ EVM_WALLET }), open({ EVM_WALLET: EVM_WALLET.toLowerCase() })]
