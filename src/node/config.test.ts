@@ -65,6 +65,8 @@ describe('a rail', () => {
   test('that is configured whole is accepted', () => {
     expect(mistakesIn({ POLYGON_RPC, EVM_WALLET_KEY })).toEqual([])
     expect(mistakesIn({ POLYGON_RPC, ROLE: 'api' })).toEqual([])
+    const EVM_WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    expect(mistakesIn({ POLYGON_RPC, ROLE: 'api', EVM_WALLET })).toEqual([])
     const { chains } = readConfig({ POLYGON_RPC, EVM_WALLET_KEY, POLYGON_COST_MAX: '0.5' })
     expect(chains.polygon).toEqual({ rpc: [POLYGON_RPC], usdt: undefined, cost_most: 5n * 10n ** 17n })
     expect(chains.signer).toEqual({ count: 600, amount: 250_000_000_000n, costs: 100 })

@@ -133,7 +133,7 @@ function halfRails({ chains, role, prices_file }: Given): [boolean, string, stri
       `is set, and no network is: set ${evm.map(({ name }) => `${name}_RPC`).join(', ')}, or some of them`,
     ],
     [
-      evm_wallet !== undefined && !evm_key,
+      evm_wallet !== undefined && !evm_key && (role !== 'api' || reached.length === 0),
       'EVM_WALLET',
       'is set without EVM_WALLET_KEY, whose address it names',
     ],

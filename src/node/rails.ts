@@ -1,3 +1,4 @@
+import { addr } from 'micro-eth-signer'
 import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
 import { type Network, networks } from '../core/networks.ts'
@@ -62,6 +63,7 @@ export function openProductionRails({
       ...{ network, rpc, signer, clock, log },
       signs: given.evm_key !== undefined,
       cost_most_wei: cost_most,
+      order_most: given.signer.amount,
       ethPrice: () => etherPrice(prices, clock),
       ...(usdt === undefined ? {} : { contract: usdt }),
       ...(given.evm_wallet === undefined ? {} : { wallet: given.evm_wallet }),
@@ -84,13 +86,19 @@ export function openProductionRails({
   }
 }
 
-/** A node that only answers calls has no key: it signs nothing. */
-const keyless: Signer = {
-  addresses: async () => ({}),
+/**
+ * A node that only answers calls has no key: it signs nothing. It may know the address, to ask for its nonces when operators resume
+ * a rail. The address is written as that of a key is: the database names wallets by it.
+ */
+const keyless = (wallet: string | undefined, configured: readonly EvmNetwork[]): Signer => ({
+  async addresses() {
+    const address = wallet && addr.addChecksum(wallet.toLowerCase())
+    return Object.fromEntries(address ? configured.map((network) => [network, address]) : [])
+  },
   async sign() {
     throw new Error('This node has no key of a wallet: EVM_WALLET_KEY is not set.')
   },
-}
+})
 
 function openSigner(
   { chains }: RailSettings,
@@ -98,7 +106,7 @@ function openSigner(
   parts: Pick<RailOptions, 'signedBefore' | 'clock'> & { readonly sealKey: () => Promise<Buffer> },
 ): Signer {
   const { evm_key: key, signer } = chains
-  if (key === undefined) return keyless
+  if (key === undefined) return keyless(chains.evm_wallet, configured)
   const limitsOf = (network: EvmNetwork) => {
     const { cost_most, usdt } = chains[network]
     const per_hour = {

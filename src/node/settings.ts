@@ -280,7 +280,7 @@ const chains = {
     }),
     evm_wallet: setting('EVM_WALLET', {
       about:
-        'Address of that wallet. Optional: a key of another wallet is then refused instead of being paid from',
+        'Address of that wallet. Optional with a key: that of another wallet is then refused instead of being paid from. A node with ROLE=api needs it to resume rails',
       example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
       read: evmAddress,
     }),

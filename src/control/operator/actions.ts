@@ -147,8 +147,7 @@ export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } =
     async perform(world, { rail, reason, paused_at }, { operator, proposal_id }) {
       const order = { rail, by: operator, reason, proposal_id, ...(paused_at ? { paused_at } : {}) }
       const proposal = proposal_id === null ? undefined : await proposalById(world.db, proposal_id)
-      const foreign =
-        rail === 'pix' ? undefined : await findForeignNonces(world, rail, proposal?.proposed_at)
+      const foreign = rail === 'pix' ? undefined : await findForeignNonces(world, rail, proposal?.proposed_at)
       const { replayed } = await world.commit(resumeRail(order, foreign))
       return { id: rail, text: replayed ? 'had been resumed by this proposal before' : 'resumed' }
     },

@@ -1,7 +1,7 @@
 import { type Reason, Refusal, refuse } from '../../core/errors.ts'
 import { makeDue } from '../../db/due.ts'
 import { chainOrderOf } from '../../money/onchain/order.ts'
-import { endOf, type StepSource, stepTransfer } from '../../money/onchain/settle.ts'
+import { endOf, type StepSource, stepTransfer, type TransferStep } from '../../money/onchain/settle.ts'
 import { isFinalTransfer, type Transfer, transferById } from '../../money/onchain/store.ts'
 import { attemptsOf, reservationOf } from '../../money/onchain/transactions.ts'
 import { pixOrderOf } from '../../money/pix/order.ts'
@@ -172,7 +172,11 @@ async function confirm(world: World, transfer: Transfer, source: StepSource): Pr
       message: `${id} was never signed, so it cannot have been confirmed.`,
       details: { reason: 'never_signed' },
     })
-  const { said, end, is_waiting, is_absent, is_being_canceled } = await askTheChain(world, transfer)
+  const { said, end, is_waiting, is_absent, is_being_canceled, is_unclear } = await askTheChain(
+    world,
+    transfer,
+  )
+  if (is_unclear) return judge(world, transfer, { kind: 'confirmed' }, source)
   if (is_being_canceled && end?.kind !== 'confirmed')
     refuse('not_possible', {
       message: `${id} is being canceled, and the cancel may be mined instead of the payment: right now ${said}. Nothing was changed; the money stays in transit. Wait until the chain confirms one of them.`,
@@ -194,6 +198,21 @@ async function confirm(world: World, transfer: Transfer, source: StepSource): Pr
   return (await world.commit(stepTransfer(world, transfer, end ?? { kind: 'confirmed' }, source))).transfer
 }
 
+/**
+ * The nonce is spent for good, by a stranger's transaction or by one of ours with another effect. None of ours can be mined any
+ * more, so the operators' evidence decides: without it the money would stay in transit, and the rail would be paused, for ever.
+ */
+async function judge(
+  world: World,
+  transfer: Transfer,
+  end: Extract<TransferStep, { kind: 'confirmed' | 'failed' }>,
+  source: StepSource,
+): Promise<Transfer> {
+  const by = source.by === 'operator' ? ({ ...source, is_spent: true } as const) : source
+  await world.commit(stepTransfer(world, transfer, { kind: 'broadcast' }, by))
+  return (await world.commit(stepTransfer(world, transfer, end, by))).transfer
+}
+
 const NO_ANSWER = 'the chain gives no answer'
 
 /** What the chain says of a signed transfer now, in words and as the end that it shows. */
@@ -207,6 +226,7 @@ async function askTheChain(world: World, transfer: Transfer) {
     end: seen && endOf(seen, made),
     is_waiting: seen?.kind === 'waiting',
     is_absent: seen?.kind === 'absent',
+    is_unclear: seen?.kind === 'taken' || (seen?.kind === 'mined' && seen.effect === 'other'),
     is_being_canceled:
       transfer.cancel_requested_at !== null || made.some(({ purpose }) => purpose === 'cancel'),
   }
@@ -245,7 +265,9 @@ async function failUnlessItMayBeMined(
       before,
       `${before.id} has nonce ${before.nonce} of its wallet and is about to be signed, so it can fail only when the chain itself says so.`,
     )
-  const { said, end } = await askTheChain(world, before)
+  const { said, end, is_unclear } = await askTheChain(world, before)
+  if (is_unclear && before.tx_hash !== null)
+    return judge(world, before, { kind: 'failed', rail_code: refused.rail_code }, source)
   if (end?.kind !== 'failed') {
     const signed = before.tx_hash === null ? 'is being canceled' : `was signed (${before.tx_hash})`
     throw mayStillBeMined(

@@ -191,7 +191,9 @@ test('a rail that was paused for another reason does not accept foreign nonces t
   for (let n = 0; n < 2; n++)
     await expect(desk.approve(world, proposed.id, 'bea@operator.example')).rejects.toMatchObject(found)
   expect(await isPaused(world, 'polygon')).toBe(true)
-  expect(await problems(world)).toMatchObject([['foreign_transactions', expect.stringMatching('1 transaction ')]])
+  expect(await problems(world)).toMatchObject([
+    ['foreign_transactions', expect.stringMatching('1 transaction ')],
+  ])
   const again = await desk.propose(world, action, 'ana@operator.example')
   expect((await describeProposal(world, again)).what).toMatch('1 transaction of wallet')
   await desk.approve(world, again.id, 'bea@operator.example')

@@ -173,6 +173,23 @@ test.each<[string, (made: readonly Attempt[]) => Seen]>([
   expect(await stage.exceptions()).toEqual(['contradiction'])
 })
 
+test.each<['confirmed' | 'failed', string, (made: readonly Attempt[]) => Seen]>([
+  ['confirmed', 'a nonce that somebody else spent for good', () => ({ kind: 'taken' })],
+  ['failed', 'a nonce that somebody else spent for good', () => ({ kind: 'taken' })],
+  ['confirmed', 'a payment with another effect', (made) => minedAs(made, 'other')],
+  ['failed', 'a payment with another effect', (made) => minedAs(made, 'other')],
+])('operators end as %s a transfer with %s, and the rail stays resumed', async (outcome, _, look) => {
+  const stage = await openStage()
+  await stage.carry()
+  stage.says.look = look
+  await stage.carry()
+  expect(await stage.exceptions()).toEqual(['contradiction'])
+  await stage.resolve(outcome)
+  expect(await stage.now()).toMatchObject({ status: outcome })
+  const { rows } = await bench.world.db.query('SELECT FROM follow_ups')
+  expect(rows, 'asked again, the chain would pause the rail again').toEqual([])
+})
+
 test('an operator does not confirm a transfer while a cancel of it may be mined', async () => {
   const stage = await openStage(payThenCancel)
   await stage.carry()

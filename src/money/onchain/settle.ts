@@ -56,7 +56,12 @@ export function endOf(
 export type StepSource =
   | { readonly by: 'rail' }
   | { readonly by: 'caller' }
-  | { readonly by: 'operator'; readonly resolution?: Resolution }
+  | {
+      readonly by: 'operator'
+      readonly resolution?: Resolution
+      /** The nonce is spent for good, in a way that only a person can judge: the chain will say nothing else, so it is not asked again. */
+      readonly is_spent?: true
+    }
 
 /**
  * Whether a transaction may be broadcast: it is stored, and the newest one of its transfer, the transfer is not final, and
@@ -138,13 +143,14 @@ export function stepTransfer(
       }
       const ends = isFinalTransfer(after)
       const resolution = source.by === 'operator' ? source.resolution : undefined
+      const is_spent = source.by === 'operator' && source.is_spent === true
       return {
         movements: ends ? [movementOf(after), chargeOf(after)] : [],
         writes: [
           writeTo(updateTransfers, after),
           ...transactionWrites(after, step, held.now),
           ...eventOf(world, before, after, held.now),
-          ...(ends && resolution ? resolved(after, resolution, held.now) : []),
+          ...(ends && resolution ? resolved(after, resolution, { is_spent, now: held.now }) : []),
           ...(ends && !resolution ? watched(world, after, step, held.now) : []),
         ],
         // Nodes and callers that sign at once may share a batch.
@@ -193,8 +199,11 @@ function eventOf(world: World, before: Transfer, after: Transfer, now: Date): Wr
 }
 
 /** A transfer that was never signed needs no follow-up query: the chain cannot know it. */
-const resolved = ({ id, tx_hash }: Transfer, resolution: Resolution, now: Date): Write[] =>
-  resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null }, resolution, now)
+const resolved = (
+  { id, tx_hash }: Transfer,
+  resolution: Resolution,
+  { is_spent, now }: { readonly is_spent: boolean; readonly now: Date },
+): Write[] => resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null && !is_spent }, resolution, now)
 
 /** A block that was deep enough may vanish all the same until the network has finalized it. */
 function watched(world: World, { id, network }: Transfer, step: TransferStep, now: Date): Write[] {

@@ -127,14 +127,18 @@ async function prepareTransfer(
   const limits = await assertRailAccepts(world, { rail: network, units: amount_net })
   await assertHeld(world, { network, units: amount_net }, limits)
   const [fee, seal] = await Promise.all([currentFee(world, network), world.transferSeals()])
-  return acceptTransfer(world, actor, { ...request, order_most: limits.order_most, fee, seal })
+  const order_most = lowestOf(limits.order_most, world.chains[network].order_most)
+  return acceptTransfer(world, actor, { ...request, order_most, fee, seal })
 }
+
+const lowestOf = (limit: bigint | null, signed_most: bigint | undefined): bigint | null =>
+  signed_most !== undefined && (limit === null || signed_most < limit) ? signed_most : limit
 
 /** What is asked for before the command: nothing is locked while rail and database answer. */
 type Terms = {
   readonly fee: bigint
   readonly seal: SealTransfer
-  /** The rail's limit of one order; absent or null: none. */
+  /** The most of one order, by the rail's limit and its signer; absent or null: no bound. */
   readonly order_most?: bigint | null
 }
 

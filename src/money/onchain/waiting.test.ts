@@ -1,11 +1,13 @@
 import { afterEach, expect, test } from 'vitest'
 import { desk } from '../../../test/support/operators.ts'
 import { type Bench, openBench, silent } from '../../../test/support/rail-bench.ts'
+import { claimOf } from '../../ledger/once.ts'
 import type { ChainRail, Later, LaterReason } from '../../rails/chain/rail.ts'
 import { simulatedTransaction } from '../../rails/chain/simulated.ts'
 import { exceptionsAbout } from '../../records/exceptions/store.ts'
 import type { StepRecorder } from '../../records/steps/recorder.ts'
 import { transferSteps } from './steps.ts'
+import { createTransfer, TRANSFER_OPERATION } from './transfers.ts'
 
 /** Why nothing is signed for a transfer, and who gets to know it. */
 let bench: Bench
@@ -90,4 +92,31 @@ test('a cancel that cannot be signed for ten minutes is an exception', async () 
   expect(await stage.exceptions()).toEqual([])
   await stage.carry(ELEVEN_MINUTES)
   expect(await stage.exceptions()).toEqual([{ kind: 'stuck', why: 'fee_above_cap' }])
+})
+
+test('an order above all that the signer ever signs is refused, and not accepted to wait for ever', async () => {
+  bench = await openBench({ chain: { order_most: 10_000_000n } })
+  const { world, actor } = bench
+  const customer_id = await bench.customer({ USDT: 50_000_000n })
+  const create = (amount_net: bigint) => {
+    const idempotency_key = `a${amount_net}`
+    const order = {
+      ...({
+        customer_id,
+        asset: 'USDT',
+        network: 'tron',
+        amount_net,
+        idempotency_key,
+        metadata: {},
+      } as const),
+      destination_address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
+    }
+    const claim = claimOf(actor.key_id, TRANSFER_OPERATION, { idempotency_key })
+    const bodyOf = ({ code }: { code: string }) => JSON.stringify({ error: { code } })
+    return createTransfer(world, actor, { order, claim, bodyOf })
+  }
+  expect(await create(10_000_001n)).toMatchObject({
+    response: { status: 422, body: expect.stringContaining('amount_too_large') },
+  })
+  expect(await create(10_000_000n)).toMatchObject({ response: { status: 201 } })
 })

@@ -34,6 +34,8 @@ export type EvmChainOptions = {
   /** The address that the signer must have. */
   readonly wallet?: string
   readonly reserved_most?: number
+  /** The signer's limit of an hour: it never signs an order above it. */
+  readonly order_most?: bigint
   readonly replace_after_ms?: number
   /** How long the inputs of the fee are reused. */
   readonly fees_fresh_ms?: number
@@ -88,6 +90,7 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
     endpoints: rpc.facts,
     has_wallet: true,
     reserved_most: options.reserved_most ?? RESERVED_MOST,
+    ...(options.order_most === undefined ? {} : { order_most: options.order_most }),
     replace_after_ms: options.replace_after_ms ?? REPLACE_AFTER_MS[network],
 
     feeInputs: () =>
@@ -103,6 +106,8 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
       }),
 
     async screen(order, signal) {
+      if (options.order_most !== undefined && order.amount > options.order_most)
+        return later(order, 'signer_limit')
       const screened = await orNone(async () => screenOrder(rpc, await sceneOf(), order, signal))
       if (!screened) return later(order, 'endpoints_unavailable')
       return screened.kind === 'later' ? later(order, screened.why) : screened

@@ -146,6 +146,8 @@ export interface ChainRail<E extends Environment = Environment> {
   readonly has_wallet: boolean
   /** How many transfers may hold a nonce of the wallet at once. */
   readonly reserved_most: number
+  /** The most that its signer ever signs for one order; absent: no bound. Such an order gets no nonce: it would never be spent. */
+  readonly order_most?: bigint
   /** A transaction that waits for longer is replaced by one with higher fees. */
   readonly replace_after_ms: number
   /** Throws `rail_unavailable` if the network is not configured or its prices are unknown. */

@@ -51,6 +51,13 @@ describe('an order waits', () => {
     expect(await chain.screen(order({ amount: 1_499_999n }))).toEqual({ kind: 'payable' })
   })
 
+  test('before it gets a nonce if it is above all that the signer signs in an hour', async () => {
+    const { chain, order } = await stage.open({ order_most: 1_499_999n })
+    expect(chain.order_most).toBe(1_499_999n)
+    expect(await chain.screen(order())).toEqual({ ...later, why: 'signer_limit' })
+    expect(await chain.screen(order({ amount: 1_499_999n }))).toEqual({ kind: 'payable' })
+  })
+
   test('while the wallet has too little to pay for gas', async () => {
     const { chain, token, order } = await stage.open({ gas_coin: 1000n })
     expect(await chain.screen(order())).toEqual(later)
