@@ -89,11 +89,23 @@ export const allowedInWorld = listed([
     'quotes: insert',
     'an open quote: its amounts are recomputed once it is executed, but no record of the market proves its price',
   ],
+  [
+    'holdings: insert rail wallet block_height block_hash asset_amount native_amount read_at',
+    'read from the chain anew every 15 seconds: an order may be accepted that then waits, or refused; no money moves',
+  ],
+  [
+    'reconciliations: insert',
+    'one of many comparisons; the next one, within five minutes, is made from the chain',
+  ],
   ['quotes: expires_at', 'may only end sooner (trigger): its caller asks for another quote'],
   ['requests: insert', 'the log of requests, for people'],
   ['sandbox_prices: insert id price observed_at', 'play prices, set by partners; production reads none'],
   ['sends: insert', 'a send of a payout that exists: operators wait for two days at the most'],
   ['steps: insert object_id n did at heard said last_at times', SHOWN],
+  [
+    'transfers: cancel_requested_at',
+    'once (trigger); in production the proposal of two operators is checked. The money goes back to its customer',
+  ],
   ['transfers: attempts', 'counts tries, no money'],
   ['transfers: next_attempt_at', 'when to look again: only that it is within two days'],
   [

@@ -210,6 +210,10 @@ async function fillTheRest(owner: Client): Promise<void> {
      INSERT INTO sandbox_prices (id, price) VALUES ('par_x BTC-BRL', 1000);
      UPDATE exceptions SET closed_at = now(), closed_by = 'shell', closed_reason = 'seen' WHERE object_id = 'x_closed';
      INSERT INTO forms (user_id, id, object_id) VALUES ('usr_x', 'form', 'prp_x');
+     INSERT INTO wallet_gaps SELECT id, next_nonce, next_nonce + 3, 'a test', NULL, now() FROM wallets;
+     UPDATE wallets SET next_nonce = next_nonce + 3;
+     INSERT INTO holdings VALUES ('polygon', '0xw', 10, '0xb', 500, 7, now());
+     INSERT INTO reconciliations VALUES ('rec_x', 'polygon', 'USDT', '0xw', 10, '0xb', 500, 500, 0, 0, '{}', now());
      SET search_path = shared;
      INSERT INTO forms (user_id, id, object_id) VALUES ('usr_x', 'form', 'usr_y');
      INSERT INTO lone_node (node) VALUES ('node') ON CONFLICT DO NOTHING;
