@@ -49,7 +49,7 @@ export async function measureTransfers(bench: Bench) {
       balance: '0',
       env: {
         ...{ SECRET_KEY, EVM_WALLET_KEY: key, POLYGON_USDT: token.contract, SIGNER_PER_HOUR: '100000' },
-        // Two names of one node: what is final is asked of both.
+        // Two host names of the same anvil node, so that the rail has two endpoints and waits until both agree on what is final.
         POLYGON_RPC: `${node.url}, ${node.url.replace('127.0.0.1', 'localhost')}`,
         ...{ SANDBOX_BROADCAST_MS: '0', SANDBOX_CONFIRM_MS: '0' },
       },

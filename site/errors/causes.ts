@@ -227,8 +227,8 @@ const caused = {
     ...read('/v1/pix/keys/52998224725'),
     headers: withKey('$LIVE_KEY'),
     first: {
-      en: 'Use a live key: production has no payment networks yet.',
-      pt: 'Use uma chave de produção: a produção ainda não tem redes de pagamento.',
+      en: 'Use a live key: Pix is not connected in production yet.',
+      pt: 'Use uma chave de produção: o Pix ainda não está conectado em produção.',
     },
   },
   price_unavailable: {

@@ -1,5 +1,9 @@
+import type { Network } from '../../src/core/networks.ts'
 import { openOwner } from '../../src/db/pool.ts'
+import type { Command } from '../../src/ledger/command.ts'
+import { findForeignNonces, type NonceGap } from '../../src/money/custody/wallets.ts'
 import type { ChainRail } from '../../src/rails/chain/rail.ts'
+import type { World } from '../../src/world.ts'
 import { openEvmStage, type SceneOptions } from '../chains/evm-stage.ts'
 import { type Bench, type BenchOptions, openBench } from './rail-bench.ts'
 
@@ -54,4 +58,22 @@ export async function copyRows(from_url: string, to_url: string): Promise<void> 
     await from.end()
     await to.end()
   }
+}
+
+/** Accepts the foreign nonces of a wallet, as the resume of its rail does, without a pause and a proposal. */
+export async function acceptForeignNonces(
+  world: World,
+  { network, ...accepted }: { network: Network; reason: string; proposal_id: string | null },
+): Promise<NonceGap | undefined> {
+  const found = await findForeignNonces(world, network)
+  if (!found) return undefined
+  const command: Command<NonceGap | undefined> = {
+    partner_id: '',
+    locks: { rows: found.rows },
+    decide(held) {
+      const { writes, gap } = found.accept(held, accepted)
+      return { writes, result: gap }
+    },
+  }
+  return world.commit(command)
 }

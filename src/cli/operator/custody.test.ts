@@ -65,7 +65,7 @@ test('in production one operator proposes a custody move, and another one approv
     code: 0,
     json: { status: 'completed' },
   })
-  // Commands of the machine are nobody's acts.
+  // `audit` and `reconcile` are commands of the machine, which take no operator.
   const { data } = await stage.json('custody', 'moves')
   stage.person = undefined
   expect(data).toMatchObject([{ rail: 'ethereum', direction: 'to_rail', amount: '900', reference: 'hash-4' }])

@@ -384,7 +384,7 @@ describe('two operators', () => {
     expect(same).toEqual({ line: true })
     expect((await verifyLog(at.office, 'production')).broken).toEqual([])
     expect((await audit(db, sliceChecks)).findings).toEqual([])
-    // Past the service: a resume that nobody approved.
+    // Somebody with the database's login writes a resume that no operator approved.
     await asAdmin(at.url, [
       `INSERT INTO live.rail_changes (rail, changed_at, changed_by, before, after, reason)
        SELECT rail, clock_timestamp(), changed_by, before, after, reason FROM live.rail_changes WHERE proposal_id IS NULL`,

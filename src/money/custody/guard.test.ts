@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, onTestFinished } from 'vitest'
 import { chainTest as test } from '../../../test/chains/chain-test.ts'
 import { openBareWorld } from '../../../test/support/bare-world.ts'
-import { type CustodyStage, copyRows, openCustodyStage } from '../../../test/support/custody.ts'
+import {
+  acceptForeignNonces,
+  type CustodyStage,
+  copyRows,
+  openCustodyStage,
+} from '../../../test/support/custody.ts'
 import { createDatabase } from '../../../test/support/database.ts'
 import { desk } from '../../../test/support/operators.ts'
 import { silent } from '../../../test/support/rail-bench.ts'
@@ -18,7 +23,6 @@ import { transferById } from '../onchain/store.ts'
 import { openTransferWorker } from '../onchain/worker.ts'
 import { isPaused, pauseRail } from './controls.ts'
 import type { PauseRail } from './guard.ts'
-import { acceptForeignNonces } from './wallets.ts'
 
 const BALANCE = 500_000_000n
 const DEEP = networks.polygon.confirmations

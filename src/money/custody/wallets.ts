@@ -2,7 +2,6 @@ import { refuse } from '../../core/errors.ts'
 import type { Network } from '../../core/networks.ts'
 import type { Db } from '../../db/pool.ts'
 import {
-  type Command,
   type Held,
   insertInto,
   type RowRef,
@@ -188,22 +187,4 @@ export async function findForeignNonces(
       }
     },
   }
-}
-
-/** The same as one command of its own. */
-export async function acceptForeignNonces(
-  world: World,
-  { network, ...accepted }: Accepted & { readonly network: Network },
-): Promise<NonceGap | undefined> {
-  const found = await findForeignNonces(world, network)
-  if (!found) return undefined
-  const command: Command<NonceGap | undefined> = {
-    partner_id: '',
-    locks: { rows: found.rows },
-    decide(held) {
-      const { writes, gap } = found.accept(held, accepted)
-      return { writes, result: gap }
-    },
-  }
-  return world.commit(command)
 }

@@ -149,7 +149,7 @@ function Why({ reason, onReason }: { readonly reason: string; readonly onReason:
   )
 }
 
-/** In one step: whoever pauses is in a hurry, and a pause loses nothing. */
+/** The dialog that pauses a rail at once, without a second confirmation: nothing is lost by a pause. */
 function PauseRail({ rail: { rail }, onActed, onClose }: DialogProps) {
   const { operator } = useText()
   const { rails } = operator
@@ -208,7 +208,7 @@ function ResumeRail({ rail, onActed, onClose }: DialogProps) {
   )
 }
 
-/** Networks whose fees are paid in a coin of their own. */
+/** The networks whose fees are paid in another coin than the one that is transferred: they have a gas floor. */
 const hasGas = (rail: string) => rail !== 'pix' && rail !== 'bitcoin'
 
 const WEI = /^(0|[1-9][0-9]{0,29})$/
