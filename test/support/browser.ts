@@ -217,19 +217,23 @@ async function signIn(page: Page, url: string, person: Person): Promise<void> {
 export const forgetSession = (url: string, person: Person): void =>
   void sessions.delete(`${url} ${person.user.id}`)
 
-/** How long a picture waits for calls that are under way. */
-const PICTURE_MS = 15_000
+/** How long a page may take to end its calls: some never end, as one that waits for news. */
+const CALLS_MS = 15_000
+
+/** Frames without a call under way, after which a page counts as settled; a picture waits for more of them. */
+const SETTLED_FRAMES = 2
+const PICTURE_FRAMES = 5
 
 /** Resolves when no call of the page is under way, nor one that follows from its answer. */
-function callsOf(page: Page): { ended(): Promise<void> } {
+function callsOf(page: Page): { ended(frames: number): Promise<void> } {
   const under_way = new Set<Request>()
   page.on('request', (call) => void (call.resourceType() === 'fetch' && under_way.add(call)))
   page.on('requestfinished', (call) => void under_way.delete(call))
   page.on('requestfailed', (call) => void under_way.delete(call))
   return {
-    async ended() {
-      const until = Date.now() + PICTURE_MS
-      for (let quiet = 0; quiet < 5 && Date.now() < until; ) {
+    async ended(frames) {
+      const until = Date.now() + CALLS_MS
+      for (let quiet = 0; quiet < frames && Date.now() < until; ) {
         await page.evaluate(
           'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
         )
@@ -246,6 +250,8 @@ function visitorOf(page: Page, context: BrowserContext, options: VisitOptions, a
     await page.waitForLoadState('load')
     await page.locator('#console > *').first().waitFor({ state: 'attached' })
     await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+    // A page that keeps what it showed until the answer comes is not busy, and still shows what was asked for before.
+    await calls.ended(SETTLED_FRAMES)
     await page.evaluate('document.fonts.ready.then(() => undefined)')
   }
   return {
@@ -279,7 +285,7 @@ function visitorOf(page: Page, context: BrowserContext, options: VisitOptions, a
       const folder = process.env.SCREENSHOTS
       if (folder === undefined) return
       mkdirSync(folder, { recursive: true })
-      await calls.ended()
+      await calls.ended(PICTURE_FRAMES)
       // As tall as the page, so that what stands beside it reaches down to its end. A dialog covers the window.
       const { width, height } = page.viewportSize() ?? { width: widths.desktop, height: 900 }
       const whole = (await page.locator('dialog[open]').count())

@@ -34,6 +34,8 @@ export async function openStock(service: TestService) {
     ['live', live],
   ] as const)
     await addEndpoints(memory, caller, api, receiver.port)
+  /** The endpoint and the event of the last `refresh`. */
+  let delivered: readonly string[] = []
 
   return {
     ...memory,
@@ -43,11 +45,18 @@ export async function openStock(service: TestService) {
     api: full.api,
     /**
      * What chance seldom leaves: a key that may redeliver still; a payout that can be ended, for nearly all that are
-     * ordered come to their end at once; a trade, and a quote that can be executed, for prices may have been set to be old.
+     * ordered come to their end at once; a trade, and a quote that can be executed, for prices may have been set to be old;
+     * an endpoint and an event that was delivered to it, for requests delete endpoints and turn them off.
      */
     async refresh(): Promise<void> {
       keys.full = (await service.partner({ partner_id })).key
+      const endpoint_id = await makeEndpoint(full.api, receiver.port)
       await makeOrders(memory, full.api, usual)
+      const event_id = await firstDelivery(full.api, endpoint_id)
+      memory.retire(delivered)
+      delivered = [endpoint_id, event_id]
+      memory.keepReady('full', 'webhook_endpoint', endpoint_id)
+      memory.keepReady('full', 'event', event_id)
     },
     stop: receiver.stop,
   }
@@ -119,6 +128,26 @@ async function addEndpoints(memory: Memory, caller: CallerName, api: Api, port: 
     const { json } = await api.post('/v1/webhook_endpoints', { url: `${place}/${i}`, events: ['*'] })
     memory.learn(caller, 'webhook_endpoints.create', json)
   }
+}
+
+/** One that is new, and takes everything. Requests may have made as many as there can be: then one of them goes. */
+async function makeEndpoint(api: Api, port: number): Promise<string> {
+  const create = () => api.post('/v1/webhook_endpoints', { url: `http://127.0.0.1:${port}/0`, events: ['*'] })
+  const made = await create()
+  if (made.status < 300) return made.json.id
+  const { json: list } = await api.get('/v1/webhook_endpoints')
+  await api.delete(`/v1/webhook_endpoints/${list.data[0].id}`)
+  const { status, json } = await create()
+  if (status >= 300) throw new Error(`no endpoint could be made: ${JSON.stringify(json)}`)
+  return json.id
+}
+
+async function firstDelivery(api: Api, endpoint_id: string): Promise<string> {
+  for (const until = Date.now() + 60_000; Date.now() < until; await setTimeout(50)) {
+    const { json } = await api.get(`/v1/webhook_endpoints/${endpoint_id}/deliveries`)
+    if (json.data?.length > 0) return json.data[0].event_id
+  }
+  throw new Error(`nothing was delivered to ${endpoint_id} within a minute`)
 }
 
 async function makeOrders(memory: Memory, api: Api, customer_id: string): Promise<void> {
