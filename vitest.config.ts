@@ -88,7 +88,14 @@ const inSuite = files.filter(
   (file) => (SUITE === 'quick' && !isSlow(file)) || (SUITE === 'slow' && isSlow(file)) || !SUITE,
 )
 
-const common = { testTimeout: 120_000, hookTimeout: 120_000, teardownTimeout: 60_000, pool: 'forks' } as const
+const common = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  teardownTimeout: 60_000,
+  // What a page shows after a click is asked for again and again. Vitest itself gives up after a second.
+  expect: { poll: { timeout: 30_000 } },
+  pool: 'forks',
+} as const
 
 export default defineConfig({
   test: {

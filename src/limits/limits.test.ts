@@ -14,7 +14,7 @@ import {
   type TestService,
   testEnv,
 } from '../../test/support/service.ts'
-import { roomInMinute, until } from '../../test/support/wait.ts'
+import { promptly, roomInMinute, until } from '../../test/support/wait.ts'
 import { systemClock } from '../core/clock.ts'
 import { openHints } from '../db/hints.ts'
 import { openClient } from '../db/pool.ts'
@@ -82,7 +82,7 @@ describe('interface §8: a key of the standard tier', () => {
     }
     // With a higher limit, the same minute shows that the refused requests were not counted.
     await setKeyLimits(service.worlds.sandbox, key_id, { per_minute: 200 })
-    await until(async () => (await api.get('/v1/usage')).status === 200, 1000)
+    await promptly(async () => (await api.get('/v1/usage')).status === 200, 1000)
     const usage = (await api.get('/v1/usage')).json
     expect(usage.minute).toMatchObject({ limit: 200, used: 102, remaining: 98 })
     expect(usage.day).toMatchObject({ limit: 10_000, used: 102, remaining: 9898 })
@@ -114,7 +114,7 @@ describe('interface §8: a key of the standard tier', () => {
 
 describe('interface §8: how much', () => {
   const limitOf = async (api: Api) => (await api.get('/v1/usage')).headers.get('x-ratelimit-limit')
-  const becomes = (api: Api, limit: number) => until(async () => (await limitOf(api)) === `${limit}`, 1000)
+  const becomes = (api: Api, limit: number) => promptly(async () => (await limitOf(api)) === `${limit}`, 1000)
 
   test('follows tier, partner and key, and a change applies within a second', async () => {
     const { api, partner_id, key_id } = await service.partner({ limited: true })
@@ -138,10 +138,10 @@ describe('interface §8: how much', () => {
     await roomInMinute(8)
     await times(10, () => api.get('/v1/usage'))
     await setKeyLimits(service.worlds.sandbox, key_id, { per_minute: 5 })
-    await until(async () => (await api.get('/v1/usage')).status === 429, 1000)
+    await promptly(async () => (await api.get('/v1/usage')).status === 429, 1000)
     expect(left(await api.get('/v1/usage'))).toBe(0)
     await setKeyLimits(service.worlds.sandbox, key_id, { per_minute: 500 })
-    await until(async () => (await api.get('/v1/usage')).status === 200, 1000)
+    await promptly(async () => (await api.get('/v1/usage')).status === 200, 1000)
   })
 
   test.each([
@@ -340,7 +340,7 @@ describe('an endpoint with a limit of its own', () => {
     })
     // Custom limits replace the endpoint's own.
     await setKeyLimits(direct.worlds.sandbox, key_id, { endpoint_per_minute: 5 })
-    await until(async () => (await usage()).endpoints[0].limit === 5, 1000)
+    await promptly(async () => (await usage()).endpoints[0].limit === 5, 1000)
     const more = await times(4, post)
     expect(more.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429])
   })

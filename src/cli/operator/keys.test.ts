@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApi } from '../../../test/support/api.ts'
 import { type CliStage, isMistake, openCliStage } from '../../../test/support/cli-stage.ts'
-import { until } from '../../../test/support/wait.ts'
+import { promptly } from '../../../test/support/wait.ts'
 
 let stage: CliStage
 beforeAll(async () => {
@@ -74,15 +74,15 @@ describe('keys', () => {
     expect(text.out).toMatch(new RegExp(`${made.id} +sandbox +Reader +${made.last_four}`))
     for (const shown of [JSON.stringify(listed), text.out]) expect(shown).not.toMatch(/svc_(live|test)_sk_/)
     expect(set).toMatchObject({ id: made.id, per_minute: 321, per_day: null })
-    await until(async () => (await limits(made.key)).json.minute?.limit === 321, 1000)
+    await promptly(async () => (await limits(made.key)).json.minute?.limit === 321, 1000)
 
     const rotated = await stage.json('keys', 'rotate', made.id, '--grace-hours', '0')
     expect(rotated).toMatchObject({ id: made.id, key: expect.stringMatching(/^svc_test_sk_/) })
-    await until(async () => (await limits(made.key)).json.error?.code === 'revoked_api_key', 1000)
+    await promptly(async () => (await limits(made.key)).json.error?.code === 'revoked_api_key', 1000)
     expect((await limits(rotated.key)).status).toBe(200)
     const revoked = await stage.json('keys', 'revoke', made.id)
     expect(revoked.revoked_at).toMatch(/Z$/)
-    await until(async () => (await limits(rotated.key)).json.error?.code === 'revoked_api_key', 1000)
+    await promptly(async () => (await limits(rotated.key)).json.error?.code === 'revoked_api_key', 1000)
     isMistake(await stage.trilho('keys', 'rotate', made.id), /is revoked; create a new one/)
   })
 })

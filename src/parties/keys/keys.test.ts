@@ -16,7 +16,7 @@ import {
   testEnv,
 } from '../../../test/support/service.ts'
 import { size } from '../../../test/support/size.ts'
-import { until } from '../../../test/support/wait.ts'
+import { promptly, until } from '../../../test/support/wait.ts'
 import { scopes } from '../../core/actor.ts'
 import { Refusal } from '../../core/errors.ts'
 import { money } from '../../core/money.ts'
@@ -82,7 +82,7 @@ describe('interface §5, item 6: the answer to a request without a good key', ()
     const { key, key_id } = await service.partner()
     expect(await answer(service.url, key)).toBe('welcome')
     await revokeKey(service.worlds.sandbox, key_id)
-    await until(async () => (await answer(service.url, key)) === 'revoked_api_key', 1000)
+    await promptly(async () => (await answer(service.url, key)) === 'revoked_api_key', 1000)
   })
 
   test('the scheme is case-insensitive', async () => {
@@ -199,7 +199,7 @@ describe('interface §5, item 5: an allowlist', () => {
   test('is checked after the key itself', async () => {
     const { key, key_id } = await service.partner({ ip_allowlist: list })
     await revokeKey(service.worlds.sandbox, key_id)
-    await until(async () => (await answer(service.url, key)) === 'revoked_api_key', 1000)
+    await promptly(async () => (await answer(service.url, key)) === 'revoked_api_key', 1000)
   })
 })
 
@@ -281,9 +281,9 @@ describe('contract §5: rotation', () => {
     // Both values belong to one key: their requests are counted together.
     const { json } = await openApi(service.url, rotated.value).get('/v1/usage')
     expect(json.day.used).toBeGreaterThanOrEqual(4)
-    await until(async () => (await answer(service.url, old)) === 'revoked_api_key', 5200)
+    await promptly(async () => (await answer(service.url, old)) === 'revoked_api_key', 5200)
     // The clocks of the nodes agree to within the precision of a busy machine.
-    await until(async () => (await answer(plain.url, old)) === 'revoked_api_key', 1000)
+    await promptly(async () => (await answer(plain.url, old)) === 'revoked_api_key', 1000)
     expect(await answer(service.url, rotated.value)).toBe('welcome')
   })
 
@@ -293,7 +293,7 @@ describe('contract §5: rotation', () => {
     for (const { url } of [service, plain]) expect(await answer(url, old)).toBe('welcome')
     const { value } = await rotateKey(sandbox, key_id, 0)
     for (const { url } of [service, plain]) {
-      await until(async () => (await answer(url, old)) === 'revoked_api_key', 1000)
+      await promptly(async () => (await answer(url, old)) === 'revoked_api_key', 1000)
       expect(await answer(url, value)).toBe('welcome')
     }
   })
@@ -303,7 +303,7 @@ describe('contract §5: rotation', () => {
     const { key: first, key_id } = await service.partner()
     const second = await rotateKey(sandbox, key_id, 0)
     const third = await rotateKey(sandbox, key_id, 3600)
-    await until(async () => (await answer(service.url, first)) === 'revoked_api_key', 1000)
+    await promptly(async () => (await answer(service.url, first)) === 'revoked_api_key', 1000)
     expect(await answer(service.url, second.value)).toBe('welcome')
     expect(await answer(service.url, third.value)).toBe('welcome')
   })
@@ -325,7 +325,7 @@ describe('contract §5: rotation', () => {
     const { value } = await rotateKey(sandbox, key_id, 3600)
     const revoked = await revokeKey(sandbox, key_id)
     for (const one of [key, value])
-      await until(async () => (await answer(service.url, one)) === 'revoked_api_key', 1000)
+      await promptly(async () => (await answer(service.url, one)) === 'revoked_api_key', 1000)
     await expect(rotateKey(sandbox, key_id, 0)).rejects.toThrow(/revoked/)
     // Revoking again changes nothing.
     expect((await revokeKey(sandbox, key_id)).revoked_at).toEqual(revoked.revoked_at)
@@ -600,7 +600,7 @@ test('interface §5, item 3: the value of a key is in no table and in no log lin
     await api.send('POST', '/v1/customers', { body: '{', headers: { 'content-type': 'application/json' } })
   }
   await revokeKey(direct.worlds.production, live.key_id)
-  await until(async () => (await answer(server.url, live.key)) === 'revoked_api_key', 1000)
+  await promptly(async () => (await answer(server.url, live.key)) === 'revoked_api_key', 1000)
   await server.kill('SIGTERM')
 
   const tables = await asAdmin(direct.database.url, [

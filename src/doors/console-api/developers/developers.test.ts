@@ -10,7 +10,7 @@ import {
   type TestService,
   testEnv,
 } from '../../../../test/support/service.ts'
-import { roomInMinute, until } from '../../../../test/support/wait.ts'
+import { promptly, roomInMinute, until } from '../../../../test/support/wait.ts'
 import { createKey, PLAYGROUND_NAME } from '../../../parties/keys/keys.ts'
 
 const webhookSettings = { WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_RETRY_MS: '600000,600000' }
@@ -82,7 +82,7 @@ describe('a key', () => {
 
     const revoked = await person.post(`/sandbox/keys/${key.id}/revoke`)
     expect(revoked.json.state).toBe('revoked')
-    await until(async () => code(await ask(service.url, value)) === 'revoked_api_key', 1000)
+    await promptly(async () => code(await ask(service.url, value)) === 'revoked_api_key', 1000)
     expect(
       code(await person.post(`/sandbox/keys/${key.id}/rotate`, { form_id: form_id(), grace_hours: 0 })),
     ).toBe('already_final')
