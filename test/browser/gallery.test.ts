@@ -13,6 +13,8 @@ const look = (options: Omit<VisitOptions, 'url'>, work: (visitor: Visitor) => Pr
   browse({ url: gallery.url, ...options }, async (visitor) => {
     await visitor.page.goto(`${gallery.url}/console/`)
     await visitor.page.getByRole('heading', { level: 1 }).waitFor()
+    // What is drawn listens to keys a moment later.
+    await visitor.settled()
     await work(visitor)
   })
 
@@ -52,7 +54,7 @@ test('a dialog closes by Esc and gives the focus back', () =>
     await opener.focus()
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
-    expect(await page.evaluate('document.activeElement.value')).toBe('payroll')
+    await expect.poll(() => page.evaluate('document.activeElement.value')).toBe('payroll')
     await page.keyboard.press('Escape')
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
     await expect.poll(() => opener.evaluate((node) => node.matches(':focus'))).toBe(true)
@@ -61,6 +63,7 @@ test('a dialog closes by Esc and gives the focus back', () =>
 test('a secret ends only when it is said to be stored', () =>
   look({}, async ({ page }) => {
     await page.getByRole('button', { name: 'Show it' }).click()
+    await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     const done = page.getByRole('button', { name: 'Done' })
     expect(await done.isDisabled()).toBe(true)
@@ -89,7 +92,7 @@ test('J and K move, Enter opens, C copies; filters are words of the query', () =
     await page.keyboard.press('j')
     await page.keyboard.press('j')
     await page.keyboard.press('k')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Ivone Barros')
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Ivone Barros')
     await page.keyboard.press('c')
     await expect
       .poll(() => page.evaluate('navigator.clipboard.readText()'))
@@ -113,12 +116,12 @@ test('a menu opens at its button, moves by the arrows and closes by Esc', () =>
     const menu = page.getByRole('menu')
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Copy as curl')
     await page.keyboard.press('ArrowDown')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Revoke')
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Revoke')
     const [at, below] = [(await dots.boundingBox())!, (await menu.boundingBox())!]
     expect(below.y).toBeGreaterThanOrEqual(at.y + at.height)
     expect(below.x + below.width).toBeLessThanOrEqual(1440)
     await page.keyboard.press('Escape')
-    expect(await menu.isVisible()).toBe(false)
+    await expect.poll(() => menu.isVisible()).toBe(false)
   }))
 
 test('JSON is set out without losing a digit, and what a receiver said stays text', () =>

@@ -6,7 +6,6 @@ import { browse, widths } from '../support/browser.ts'
 import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console-stage.ts'
 import { readPdf } from '../support/pdf.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { until } from '../support/wait.ts'
 
 let service: TestService
 let stage: ConsoleStage
@@ -31,7 +30,8 @@ test('a customer, test money, and a payout that nobody answers for a while', asy
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Create customer' }).click()
     await dialog.getByText('Write the name of the person or company.').waitFor()
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true')
+    const invalid = () => page.evaluate('document.activeElement.getAttribute("aria-invalid")')
+    await expect.poll(invalid).toBe('true')
     await dialog.getByLabel('Name').fill('Ivone Barros')
     await dialog.getByLabel('CPF or CNPJ').fill(document)
     await dialog.getByLabel('Metadata').fill('segment=retail')
@@ -39,6 +39,7 @@ test('a customer, test money, and a payout that nobody answers for a while', asy
     await screenshot('money-create-customer')
     await dialog.getByRole('button', { name: 'Create customer' }).click()
     await page.getByRole('heading', { name: 'Ivone Barros' }).waitFor()
+    await page.waitForURL(/\/customers\/cus_\w+$/)
     const customer_id = page.url().split('/').at(-1)!
 
     await page.getByRole('button', { name: 'Deposit test money' }).click()
@@ -60,7 +61,8 @@ test('a customer, test money, and a payout that nobody answers for a while', asy
     const made = await stage.api.post('/v1/pix/payouts', {
       customer_id,
       amount: '98765',
-      counterparty: { type: 'pix_key', pix_key: 'timeout@sandbox.test' },
+      // Without an answer for minutes, so that the answer comes when the test has seen that there is none.
+      counterparty: { type: 'pix_key', pix_key: 'late@sandbox.test' },
       idempotency_key: 'journey-3',
     })
     await page.getByRole('navigation').getByRole('link', { name: 'Payouts' }).first().click()
@@ -71,11 +73,11 @@ test('a customer, test money, and a payout that nobody answers for a while', asy
     await screenshot('money-payout-unknown')
     const receipt = page.getByRole('link', { name: 'Receipt' })
     expect(await receipt.count()).toBe(0)
+    await stage.api.post(`/v1/sandbox/pix/payouts/${made.json.id}/complete`)
     await page.locator('.track').getByText('Completed').waitFor({ timeout: 40_000 })
-    await until(async () => (await sums(page)).length === 2, 9000)
-    expect(await sums(page)).toEqual(['0.00', '0.00'])
+    await expect.poll(() => sums(page)).toEqual(['0.00', '0.00'])
     const told = page.getByRole('row', { name: /pix\.payout\.completed/ })
-    await told.getByText('Delivered').first().waitFor({ timeout: 15_000 })
+    await told.getByText('Delivered').first().waitFor()
     await screenshot('money-payout-answered')
     const { json } = await stage.api.get(`/v1/pix/payouts/${made.json.id}`)
     expect(json.status).toBe('completed')
@@ -139,7 +141,7 @@ test('what comes while one reads further down waits, and is counted', async () =
     await page.evaluate('window.scrollTo(0, 400)')
     await stage.leaveUnanswered('4321')
     const waits = page.getByRole('button', { name: /^1 new/ })
-    await waits.waitFor({ timeout: 20_000 })
+    await waits.waitFor()
     expect(await page.locator('tbody tr').first().innerText()).toBe(first)
     await waits.click()
     await page.locator('tbody tr').first().getByText('43.21', { exact: true }).waitFor()
@@ -156,19 +158,20 @@ test('filters are in the address, chosen by keyboard, and cleared', async () => 
     await page.keyboard.press('Enter')
     await page.waitForURL(/amount_min=10000/)
     await settled()
-    await until(async () => (await page.locator('tbody tr').count()) === 1, 9000)
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(1)
     await page.getByRole('button', { name: 'from R$ 100.00' }).waitFor()
     await page.getByText('1 payout on this page').waitFor()
     await page.keyboard.press('j')
+    await expect.poll(() => page.evaluate('document.activeElement.closest("tbody") !== null')).toBe(true)
     await page.keyboard.press('c')
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
-    await expect.poll(copied, { timeout: 20_000 }).toBe(stage.ids.failed_payout)
+    await expect.poll(copied).toBe(stage.ids.failed_payout)
     await page.getByRole('button', { name: 'Clear', exact: true }).click()
     await page.waitForURL((url) => url.search === '')
     await page.getByRole('button', { name: 'Customer', exact: true }).click()
     await page.getByRole('textbox', { name: 'Customer' }).fill('moinho')
     await page.getByRole('button', { name: /Moinho Claro/ }).click()
     await page.waitForURL(/customer_id=cus_/)
-    await until(async () => (await page.locator('tbody tr').count()) === 2, 9000)
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(2)
   })
 })

@@ -88,10 +88,11 @@ test('who approves a new operator is shown their half of the password until it i
 
 test('Esc and the path lead back to the list as it was, at the row that was opened', async () => {
   await browse(here(stage.people.viewer), async ({ page, visit }) => {
-    const focused = () => page.evaluate<string>('document.activeElement.getAttribute("href")')
+    const focused = () => page.evaluate<string | null>('document.activeElement.getAttribute("href")')
     await visit('/sandbox/payouts?status=failed')
     await page.keyboard.press('j')
-    const row = await focused()
+    await expect.poll(focused).toMatch(/\/payouts\/po_/)
+    const row = (await focused())!
     for (const back of ['key', 'path'] as const) {
       await page.keyboard.press('Enter')
       await page.waitForURL(new RegExp(`${row}$`))
@@ -119,9 +120,10 @@ test('C copies the id of the row, whatever else the row could copy', async () =>
     ] as const) {
       await visit(list)
       await page.keyboard.press('j')
+      await expect.poll(() => page.evaluate('document.activeElement.closest("tbody") !== null')).toBe(true)
       await page.keyboard.press('c')
       await page.getByText('Copied').first().waitFor()
-      expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(id)
+      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toMatch(id)
     }
   })
 })

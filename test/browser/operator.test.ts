@@ -77,7 +77,7 @@ test('an unknown outcome is proposed by one operator and approved by another', a
       await page.getByRole('status').getByText('nothing has happened yet').waitFor()
       await page.getByText('Your own proposal: another operator must approve it').waitFor()
       await settled()
-      expect(await page.getByRole('button', { name: 'Approve…' }).isDisabled()).toBe(true)
+      await expect.poll(() => page.getByRole('button', { name: 'Approve…' }).isDisabled()).toBe(true)
       await axe()
       await screenshot('desk-proposed')
 
@@ -113,7 +113,7 @@ test('an unknown outcome is proposed by one operator and approved by another', a
     // The result goes away with the next choice.
     await page.getByRole('link', { name: 'Resolve a payout' }).first().click()
     await page.getByText('This proposal is closed.').waitFor()
-    expect(await page.getByText('Approved: The payout of').count()).toBe(0)
+    await expect.poll(() => page.getByText('Approved: The payout of').count()).toBe(0)
     await visit('/operator/production/desk?tab=resolved')
     await page.getByText(EVIDENCE).waitFor()
     await screenshot('desk-resolved')
@@ -154,7 +154,7 @@ test('a transfer is canceled from its page, which shows operators every transact
     await until(async () => (await statusNow()) === 'failed', 30_000)
     await page.getByText('Cancel', { exact: true }).waitFor()
     await page.getByText(/final in block/).waitFor()
-    expect(await page.getByRole('button', { name: 'Cancel transfer…' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Cancel transfer…' }).count()).toBe(0)
   })
   await browse(
     here({ as: resolver, width: 390, theme: 'dark', language: 'pt-BR' }),
@@ -194,7 +194,7 @@ test('the proof is green, and a planted unit turns it red and names the account'
       .first()
       .waitFor()
     await settled()
-    expect(await page.getByText(account).first().isVisible()).toBe(true)
+    await page.getByText(account).first().waitFor()
     await axe()
     await screenshot('proof-red')
 
@@ -259,7 +259,7 @@ test('a credit is reversed in words that name its amount and its customer, and n
     await dialog.getByLabel('Reference').fill('reversal-1')
     await dialog.getByLabel('Id of the deposit').fill(rows[0].id)
     await dialog.getByText('has no deposit with this id').waitFor()
-    expect(await dialog.getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true)
+    await expect.poll(() => dialog.getByRole('button', { name: 'Continue' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Id of the deposit').fill(deposit)
     await dialog.getByRole('button', { name: 'Continue', disabled: false }).click()
     await dialog.getByText(/You decide: .*\d.* credited by mistake is debited from .*Ana Souza/).waitFor()
@@ -486,7 +486,7 @@ test('a rail is paused and limited by one operator, and resumed by two', async (
     await row.getByText('250000000000000000 wei').waitFor()
     await row.getByRole('button', { name: 'Pause…' }).click()
     const pause = page.getByRole('dialog', { name: 'Pause Polygon' })
-    expect(await pause.getByRole('button', { name: 'Pause', exact: true }).isDisabled()).toBe(true)
+    await expect.poll(() => pause.getByRole('button', { name: 'Pause', exact: true }).isDisabled()).toBe(true)
     await pause.getByLabel('Reason').fill('a payment that nobody ordered')
     await screenshot('rails-pause')
     await pause.getByRole('button', { name: 'Pause', exact: true }).click()

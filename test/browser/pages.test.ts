@@ -7,6 +7,7 @@ import { consolePages, visitorOf } from '../support/console-pages.ts'
 import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console-stage.ts'
 import { noteFact } from '../support/proof.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { until } from '../support/wait.ts'
 
 /** Every page, in both themes and widths: nothing wrong on it, nobody shut out, nothing wider than the window. */
 let service: TestService
@@ -84,8 +85,11 @@ test('the buttons of a row are there on a phone', async () => {
   await browse(
     { url: service.url, ...visitorOf(stage, 'operator'), width: widths.phone, again: true },
     async ({ visit, page }) => {
-      await visit('/operator/sandbox/desk?tab=exceptions')
-      await page.getByRole('button', { name: 'Close…' }).first().waitFor()
+      // The exception is opened a while after the payout.
+      await until(async () => {
+        await visit('/operator/sandbox/desk?tab=exceptions')
+        return page.getByRole('button', { name: 'Close…' }).first().isVisible()
+      }, 60_000)
       await visit('/operator/sandbox/people')
       await page.getByRole('button', { name: stage.operators.resolver.user.name }).waitFor()
       await visit(`/operator/sandbox/partners/${partner_id}`)
@@ -117,7 +121,7 @@ test('the longest name and the largest amount run over nothing', async () => {
         }
       },
     )
-}, 60_000)
+}, 300_000)
 
 /** The addresses of the pages as their routes write them. */
 function routesWritten(): string[] {

@@ -218,7 +218,7 @@ export const forgetSession = (url: string, person: Person): void =>
   void sessions.delete(`${url} ${person.user.id}`)
 
 /** How long a page may take to end its calls: some never end, as one that waits for news. */
-const CALLS_MS = 15_000
+const CALLS_MS = 30_000
 
 /** Frames without a call under way, after which a page counts as settled; a picture waits for more of them. */
 const SETTLED_FRAMES = 2
@@ -227,7 +227,9 @@ const PICTURE_FRAMES = 5
 /** Resolves when no call of the page is under way, nor one that follows from its answer. */
 function callsOf(page: Page): { ended(frames: number): Promise<void> } {
   const under_way = new Set<Request>()
-  page.on('request', (call) => void (call.resourceType() === 'fetch' && under_way.add(call)))
+  // A page that is opened for the first time is a script that must be loaded before it can ask.
+  const isCall = (call: Request) => ['fetch', 'script'].includes(call.resourceType())
+  page.on('request', (call) => void (isCall(call) && under_way.add(call)))
   page.on('requestfinished', (call) => void under_way.delete(call))
   page.on('requestfailed', (call) => void under_way.delete(call))
   return {

@@ -46,7 +46,7 @@ export type ConsoleStage = {
   /** What waits for the operators of production, once `fillOffice` has made it. */
   readonly office: { payout: string; proposal: string }
   fillOffice(): Promise<void>
-  /** A payout that nobody has answered for: it stays so for ten seconds. */
+  /** A payout that nobody answers for: it stays so until an operator resolves it. */
   leaveUnanswered(amount?: string): Promise<string>
   /** The largest payout there is, by somebody with the longest name, without a space to break it at. */
   payTheMost(): Promise<string>
