@@ -200,10 +200,13 @@ test.each(hostile_partners)(
   },
   async ({ per_minute, tier, judged }) => {
     const hostile = await openPartner({ per_minute, lookup_per_minute: 20 })
-    const observed = await observeBeside({
-      begin: () => startAttack('partner', [url, hostile.key, hostile.customer_id, hostile.pix_key]),
-      clear: () => removeEndpoints(hostile),
-    })
+    const observed = await observeBeside(
+      {
+        begin: () => startAttack('partner', [url, hostile.key, hostile.customer_id, hostile.pix_key]),
+        clear: () => removeEndpoints(hostile),
+      },
+      '201',
+    )
     expect(observed.counts['201']).toBeGreaterThan(0)
     judge(`a hostile partner with ${tier} ${per_minute} requests a minute`, observed, judged)
   },

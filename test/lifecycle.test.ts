@@ -199,14 +199,20 @@ describe('with the embedded database', () => {
     await sleep(700)
     const told = performance.now()
     const ending = server.end('SIGTERM')
-    await sleep(200)
+    const isStopping = () =>
+      fetch(`${server.url}/readyz`).then(
+        ({ status }) => status === 503,
+        () => true,
+      )
+    await until(isStopping, 20_000)
     asking.write('\r\n')
     await sleep(200)
     await holder.end()
     const replies = await deposits
     expect(replies.map(({ status }) => status)).toEqual(Array(30).fill(201))
     expect(await ending).toMatchObject({ code: 0, signal: null, err: '' })
-    expect(performance.now() - told).toBeLessThan(8000)
+    // Whoever is waited for is waited for 25 seconds.
+    expect(performance.now() - told).toBeLessThan(20_000)
     expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*"code":"service_unavailable"/)
     await nobodyOn(place.data_dir)
     for (const name of ['lock', 'connection.json']) expect(existsSync(join(place.data_dir, name))).toBe(false)
@@ -229,7 +235,7 @@ describe('with the embedded database', () => {
     expect(replies.map(({ status }) => status)).toEqual(Array(20).fill(200))
     const told = performance.now()
     expect(await server.end('SIGINT')).toMatchObject({ code: 0, signal: null, err: '' })
-    expect(performance.now() - told).toBeLessThan(5000)
+    expect(performance.now() - told).toBeLessThan(20_000)
     await nobodyOn(place.data_dir)
   })
 
@@ -363,7 +369,7 @@ describe('a database that is not there yet', () => {
       const told = performance.now()
       started.process.kill('SIGTERM')
       expect(await started.ended).toMatchObject({ code: 0, signal: null })
-      expect(performance.now() - told).toBeLessThan(8000)
+      expect(performance.now() - told).toBeLessThan(20_000)
     }
   })
 
@@ -378,7 +384,7 @@ describe('a database that is not there yet', () => {
     const told = performance.now()
     started.process.kill('SIGTERM')
     expect(await started.ended).toMatchObject({ code: 0, signal: null, err: '' })
-    expect(performance.now() - told).toBeLessThan(10_000)
+    expect(performance.now() - told).toBeLessThan(20_000)
   })
 
   test('and used when it comes', async () => {

@@ -134,7 +134,7 @@ test('there is one heartbeat, also after two searches at once, and none when the
   primary.failed(new Error('Connection terminated unexpectedly'))
   await primary.hostOfPrimary()
   await sleep(1000)
-  expect(await beats()).toHaveLength(1)
+  await until(async () => (await beats()).length === 1, 20_000)
   await client.end()
   await until(async () => (await beats()).length === 0, 10_000)
 })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import {
   asAdmin,
   createDatabase,
@@ -11,7 +11,7 @@ import {
 } from '../../test/support/database.ts'
 import { openProxy } from '../../test/support/proxy.ts'
 import { openSilencingProxy } from '../../test/support/silencing-proxy.ts'
-import { until } from '../../test/support/wait.ts'
+import { roomInDay, until } from '../../test/support/wait.ts'
 import { systemClock } from '../core/clock.ts'
 import { openHints } from '../db/hints.ts'
 import { type Limiter, openLimiter } from './limiter.ts'
@@ -22,10 +22,11 @@ let database: TestDatabase
 beforeAll(async () => {
   database = await createDatabase()
 })
+beforeEach(() => roomInDay(60))
 afterAll(() => database.drop())
 
 const log = pino({ level: 'silent' })
-/** A window of one day. A test that runs over midnight UTC gets a wrong count. */
+/** A window of one day, which must not end in a test. */
 const want: WindowLimit = { name: 'day', kind: 'day', limit: 20 }
 
 async function openNode(url: string, more: { mark_wait_ms?: number } = {}): Promise<Limiter> {

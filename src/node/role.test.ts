@@ -19,7 +19,13 @@ const TIMEOUT_MS = 180_000
 /** Long enough for the outcome of every magic key of the sandbox, on a slow machine. */
 const ENDS_MS = 60_000
 
-const env = { WEBHOOK_ALLOW_PRIVATE: 'true', SANDBOX_BROADCAST_MS: '100', SANDBOX_CONFIRM_MS: '200' }
+const env = {
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+  SANDBOX_BROADCAST_MS: '100',
+  SANDBOX_CONFIRM_MS: '200',
+  // Long enough for an answer that says completed on a slow machine, and shorter than the network is silent.
+  PIX_WAIT_MS: '5000',
+}
 
 let service: TestService
 let worker: Service

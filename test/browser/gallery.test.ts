@@ -14,7 +14,9 @@ const look = (options: Omit<VisitOptions, 'url'>, work: (visitor: Visitor) => Pr
     await visitor.page.goto(`${gallery.url}/console/`)
     await visitor.page.getByRole('heading', { level: 1 }).waitFor()
     // What is drawn listens to keys a moment later.
-    await visitor.settled()
+    await visitor.page.evaluate(
+      'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
+    )
     await work(visitor)
   })
 

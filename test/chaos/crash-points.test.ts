@@ -299,9 +299,12 @@ test(
       const { json } = await stage
         .client(crashing.url)
         .post('/v1/onchain/transfers', transferOrder(customer_id))
-      await until(() => standsStill(crashing.url), FINAL_MS)
       const world = stage.worlds.sandbox
-      const { rows } = await world.db.query('SELECT * FROM transfers WHERE id = $1', [json.id])
+      const rowNow = () => world.db.query('SELECT * FROM transfers WHERE id = $1', [json.id])
+      // A node that is only slow has not reserved a nonce yet.
+      await until(async () => (await rowNow()).rows[0].nonce !== null, FINAL_MS)
+      await until(() => standsStill(crashing.url), FINAL_MS)
+      const { rows } = await rowNow()
       const refused = await world.commit(
         stepTransfer(
           world,

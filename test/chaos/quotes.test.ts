@@ -166,7 +166,7 @@ describe('quotes over two processes', () => {
         for (let round = 0; round < 30; round++) {
           if (round >= EDGES / 20 && Math.min(executed, expired) > 0) break
           const ids = await quotesOf(stage, customer_id, 20)
-          const ends = await endIn(stage, ids, 600)
+          const ends = await endIn(stage, ids, 2000)
           const replies = await Promise.all(
             ids.map(async (id, i) => {
               // From 5 ms before to 5 ms after, by when the server decides: so much earlier is it sent.
@@ -175,7 +175,10 @@ describe('quotes over two processes', () => {
             }),
           )
           const late = replies.filter(({ reply }) => reply.status !== 201).length
-          lead = Math.max(0, lead + (late > 10 ? 8 : -8))
+          // Where all came too late, or all in time, the aim was far off, as on a busy machine.
+          if (late === ids.length) lead = Math.min(1500, 2 * lead + 8)
+          else if (late === 0) lead = Math.floor(lead / 2)
+          else lead = Math.max(0, lead + (late > 10 ? 8 : -8))
           const trades = new Map((await tradesOf(stage)).map((trade) => [trade.quote_id, trade]))
           for (const { id, reply } of replies) {
             const trade = trades.get(id)

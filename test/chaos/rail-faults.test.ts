@@ -71,8 +71,9 @@ test(
         if (json.status !== 'processing') expect(json.status).toBe(ends.get(json.idempotency_key))
       }
       const unknown = replies.filter(({ json }) => json.status === 'processing').length
-      // Four of seven, but for those whose caller was cut off and asked again when the end was known.
-      expect(unknown).toBeGreaterThan(PAYOUTS / 2)
+      // Four of seven, but for those whose caller was cut off and asked again when the end was known: up to 40 were under way at a
+      // kill, so the small size promises less.
+      expect(unknown).toBeGreaterThan(PAYOUTS / size(2, 6))
       noteFact(
         `${PAYOUTS} payouts over 2 processes on a rail that times out but pays, loses orders, answers nonsense, is late, or refuses, ${KILLS} × kill -9: ${unknown} answered processing, ${completed.length} completed, ${PAYOUTS - completed.length} failed (all of them refused by the rail), ${new Set(told.map(({ id }) => id)).size} ids at the rail, all final ${settled_s} s after the last fault, balance exact, audit clean`,
       )

@@ -119,7 +119,7 @@ test('20 receivers that never answer, 5 that drip and 5 that never end delay nei
   )
   expect(open.rows[0].n).toBeGreaterThan(200)
   // Receivers have ten seconds: a transaction held open meanwhile would stand out on the busiest machine.
-  expect(Math.max(alone.idle_ms, beside.idle_ms)).toBeLessThan(size(100, 1000))
+  expect(Math.max(alone.idle_ms, beside.idle_ms)).toBeLessThan(size(100, 2000))
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
   const ms = (values: readonly number[], share: number) => at(values, share).toFixed(1)
   noteFact(

@@ -12,7 +12,7 @@ import { until } from '../support/wait.ts'
 
 const NODES = 3
 /** Nobody waits longer for an answer; the small run shares its machine with other tests. */
-const OPEN_MS = size(10_000, 15_000)
+const OPEN_MS = size(10_000, 30_000)
 const PER_DAY = 300
 const REPLAYS = 30
 
@@ -20,7 +20,7 @@ let cluster: Cluster
 let direct: ReturnType<typeof openDirectAccess>
 let nodes: Awaited<ReturnType<typeof spawnServer>>[]
 let payers: Payers
-let limited: { stop(): Promise<number> }
+let limited: { stop(): Promise<{ accepted: number; days: number }> }
 
 beforeAll(async () => {
   cluster = await startCluster()
@@ -50,6 +50,9 @@ async function openLimited(urls: readonly string[]) {
   const apis = urls.map((url) => openApi(url, key))
   let accepted = 0
   let stopped = false
+  // The windows of days end at midnight UTC.
+  const today = () => Math.floor(Date.now() / 86_400_000)
+  const began = today()
   const ask = async (turn: number) => {
     const reply = await apis[turn % NODES]!.get('/v1/usage').catch(() => undefined)
     if (reply?.status === 200) accepted++
@@ -66,7 +69,7 @@ async function openLimited(urls: readonly string[]) {
       stopped = true
       await asking
       for (let turn = 0; turn < 4 * PER_DAY && (await ask(turn)) !== 429; turn++);
-      return accepted
+      return { accepted, days: 1 + today() - began }
     },
   }
 }
@@ -80,7 +83,7 @@ async function switchOver(lose: () => void, after?: () => Promise<void>): Promis
   const promoted = await cluster.promote()
   const firstOf = (node: number) =>
     payers.asks.slice(from).find((a) => a.node === node && a.status === 201 && a.ended_at > promoted)
-  await until(() => nodes.every((_, node) => firstOf(node) !== undefined), 30_000)
+  await until(() => nodes.every((_, node) => firstOf(node) !== undefined), 60_000)
   await after?.()
   const until_paid = nodes.map((_, node) => firstOf(node)!.ended_at - promoted)
   const seen = payers.asks.slice(from)
@@ -97,7 +100,7 @@ function note(what: string, times: number, figures: readonly number[]): void {
     `${what} ${times} times under load: first payout of a node ${median} ms after the promotion (median), ${slowest} ms at most`,
   )
   // The bound of the full run; the small one shares its machine.
-  expect(slowest).toBeLessThan(size(3000, 15_000))
+  expect(slowest).toBeLessThan(size(3000, 60_000))
 }
 
 test('the primary is killed: nodes go on with the standby', { timeout: 900_000 }, async () => {
@@ -125,7 +128,8 @@ test('the primary stands still and goes on after another was promoted: nobody us
         cluster.resume()
         await sleep(2000)
         // It is asked whenever a node looks around, and refused for its timeline.
-        for (const { url } of nodes) expect((await fetch(`${url}/readyz`)).status).toBe(200)
+        for (const { url } of nodes)
+          await until(async () => (await fetch(`${url}/readyz`)).status === 200, 30_000)
       })),
     )
   }
@@ -136,7 +140,7 @@ test('everything acknowledged is there once, as it was acknowledged, and the boo
   timeout: 300_000,
 }, async () => {
   await payers.stop()
-  const accepted = await limited.stop()
+  const { accepted, days } = await limited.stop()
   const { acknowledged } = payers
   const rows = await cluster.sql('SELECT id, idempotency_key FROM sandbox.payouts')
   const found = new Map<string, string[]>()
@@ -149,7 +153,7 @@ test('everything acknowledged is there once, as it was acknowledged, and the boo
     const again = await Promise.all(some.map(({ order }, j) => payers.replay(order, j % NODES)))
     expect(again).toEqual(some.map(({ body }) => body))
   }
-  expect(accepted).toBeLessThanOrEqual(PER_DAY)
+  expect(accepted).toBeLessThanOrEqual(PER_DAY * days)
   for (const node of nodes) expect(node.process.exitCode).toBe(null)
   await until(async () => {
     const open = await cluster.sql(`SELECT 1 FROM sandbox.payouts WHERE status IN ('pending', 'processing')`)

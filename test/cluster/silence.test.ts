@@ -8,10 +8,11 @@ import { createDatabase, prepareDatabase, seatAt, type TestDatabase } from '../s
 import { startNode } from '../support/node.ts'
 import { openDirectAccess, someCpf } from '../support/service.ts'
 import { openSilencingProxy } from '../support/silencing-proxy.ts'
+import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
 
 /** Nobody waits longer than this, whatever happens to the database; a busy machine may add a little. */
-const OPEN_MS = 12_000
+const OPEN_MS = size(12_000, 30_000)
 
 let database: TestDatabase
 let direct: ReturnType<typeof openDirectAccess>

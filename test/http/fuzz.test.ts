@@ -124,7 +124,7 @@ test('every operation was reached, and answered with success', async () => {
     await insist(operations.filter((operation) => !succeeded(operation)))
   const missed = operations.filter((operation) => !succeeded(operation))
   expect(missed.map(({ 'x-name': name }) => `${name}: ${[...(seen.get(name) ?? [])].join(' ')}`)).toEqual([])
-}, 120_000)
+}, 300_000)
 
 test('the codes that chance seldom brings about are answered to the requests that are made for them', async () => {
   await stock.refresh()

@@ -40,6 +40,12 @@ export async function roomInMinute(seconds: number): Promise<void> {
   if (left_ms < needed_ms) await sleep(left_ms + 20)
 }
 
+/** Waits for the next day in UTC when less than this is left of the running one, so that a window of a day does not end in a test. */
+export async function roomInDay(seconds: number): Promise<void> {
+  const left_ms = 86_400_000 - (Date.now() % 86_400_000)
+  if (left_ms < seconds * 1000) await sleep(left_ms + 20)
+}
+
 /** Until it no longer throws. On a busy machine that takes a while; a test that waits fails by its own time. */
 export const eventually = <T>(
   check: () => T | Promise<T>,

@@ -13,7 +13,7 @@ let service: TestService
 beforeAll(async () => {
   service = await startTestService({
     WEBHOOK_ALLOW_PRIVATE: 'true',
-    WEBHOOK_TIMEOUT_MS: '2000',
+    WEBHOOK_TIMEOUT_MS: '10000',
     WEBHOOK_RETRY_MS: '20,20,20',
   })
 })

@@ -12,9 +12,9 @@ import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
 
 /** What one partner's receivers do costs no other partner its webhooks. */
-const TIMEOUT_MS = 4000
+const TIMEOUT_MS = 8000
 /** Just in time, and with 200. */
-const SLOW_MS = 3500
+const SLOW_MS = 7000
 const ENDPOINTS = 36
 const EVENTS = size(100, 25)
 
@@ -75,8 +75,17 @@ test('a partner whose many receivers all answer 200 at the last moment delays no
   let open = 0
   const slow = await openReceiver((_, response: ServerResponse) => {
     open++
-    setTimeout(() => response.end('ok'), SLOW_MS)
-    response.once('close', () => open--)
+    let isOpen = true
+    const leave = () => {
+      if (isOpen) open--
+      isOpen = false
+    }
+    // Before the answer goes out: the next request may come before this one is closed.
+    setTimeout(() => {
+      leave()
+      response.end('ok')
+    }, SLOW_MS)
+    response.once('close', leave)
   })
   receivers.push(slow)
   await addEndpoints(hostile.partner_id, slow.url, ENDPOINTS)
@@ -87,11 +96,11 @@ test('a partner whose many receivers all answer 200 at the last moment delays no
   // Whoever had to wait for a place would have waited for one of theirs to answer.
   expect(at(beside, 0.9)).toBeLessThan(SLOW_MS / 2)
   // They delivered, all of them, and are known to be slow all the same.
-  await until(() => slow.received.length > 2 * ENDPOINTS, 30_000)
+  await until(() => slow.received.length > 2 * ENDPOINTS, 120_000)
   await sleep(100)
   expect(open).toBeLessThanOrEqual(16)
   const ms = (values: readonly number[], share: number) => at(values, share).toFixed(0)
   noteFact(
     `${ENDPOINTS} endpoints of one partner that answer 200 after ${SLOW_MS} of ${TIMEOUT_MS} ms: p50 and p99 of another partner's lag ${ms(alone, 0.5)} and ${ms(alone, 0.99)} ms alone, ${ms(beside, 0.5)} and ${ms(beside, 0.99)} ms beside them (p50 × ${(at(beside, 0.5) / at(alone, 0.5)).toFixed(2)})`,
   )
-}, 120_000)
+}, 300_000)

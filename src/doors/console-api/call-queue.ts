@@ -16,7 +16,7 @@ export type CallQueue = {
 
 export const AT_ONCE = 8
 export const WAITING = 64
-const WAIT_MS = 5000
+export const WAIT_MS = 5000
 const RETRY_SECONDS = 1
 
 export function openCallQueue(): CallQueue {

@@ -130,15 +130,19 @@ describe('hashing', () => {
 
   test('of many concurrent wrong attempts from one address five are hashed', async () => {
     const address = newAddress()
-    for (const _ of times(10, () => 0)) await Promise.all(times(20, () => signIn(at(address), wrong())))
+    const tryMany = () => Promise.all(times(20, () => signIn(at(address), wrong())))
+    // On a busy machine some of them get no turn, and are not hashed.
+    while (hashes.done < 5) await tryMany()
+    for (const _ of times(5, () => 0)) await tryMany()
     expect(hashes.done).toBe(5)
     expect(await signInAt(address, await person())).toBe('too_many_failures')
   })
 
   test('of many concurrent wrong attempts under one e-mail, from many addresses, twenty are hashed', async () => {
     const email = newEmail()
-    for (const _ of times(4, () => 0))
-      await Promise.all(times(20, () => signIn(at(newAddress()), wrong(email))))
+    const tryMany = () => Promise.all(times(20, () => signIn(at(newAddress()), wrong(email))))
+    while (hashes.done < 20) await tryMany()
+    for (const _ of times(3, () => 0)) await tryMany()
     expect(hashes.done).toBe(20)
   })
 
