@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { drawReceipt } from './drawing.ts'
 import type { ReceiptPage } from './page.ts'
@@ -8,14 +8,14 @@ import type { Printed } from './print-thread.ts'
 /** The program of the printing thread. */
 
 /**
- * Linux gives each thread its own priority. At 5 the thread gets about a quarter of a core that something else keeps busy,
- * and all of an idle one: payouts go first.
+ * Linux gives each thread its own priority. 5 below that of the process, the thread gets about a quarter of a core that something
+ * else keeps busy, and all of an idle one: payouts go first.
  */
 const NICENESS = 5
 
 if (process.platform === 'linux') {
   try {
-    setPriority(0, NICENESS)
+    setPriority(0, Math.min(19, getPriority(0) + NICENESS))
   } catch {
     // Some containers do not allow it. The thread then competes like any other.
   }

@@ -8,8 +8,8 @@ export type HashThread = {
 }
 
 /**
- * Linux gives each thread its own priority. At 5 the thread gets about a quarter of a core that something else keeps busy,
- * and all of an idle one: payouts go first, and sign-ins still get done on a busy machine.
+ * Linux gives each thread its own priority. 5 below that of the process, the thread gets about a quarter of a core that something
+ * else keeps busy, and all of an idle one: payouts go first, and sign-ins still get done on a busy machine.
  */
 const NICENESS = 5
 
@@ -17,7 +17,8 @@ const NICENESS = 5
 const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads')
 if (process.platform === 'linux') {
-  try { require('node:os').setPriority(0, workerData.niceness) } catch {}
+  const os = require('node:os')
+  try { os.setPriority(0, Math.min(19, os.getPriority(0) + workerData.niceness)) } catch {}
 }
 const { hashSync, verifySync } = require(workerData.argon2)
 parentPort.on('message', ({ id, password_hash, password }) => {
