@@ -177,9 +177,10 @@ describe('a payout', () => {
     expect(await brl(id)).toEqual({ available: '100000', in_transit: '0' })
     const becomes = async (third_party_payouts: boolean) => {
       await editPartner(service.shared, partner_id, { third_party_payouts })
-      const path = `/v1/pix/keys/other-owner@sandbox.test?customer_id=${id}`
-      const payable = async () => (await api.get(path)).json.payable
-      await expect.poll(payable, { interval: 400 }).toBe(third_party_payouts)
+      const dry = `/v1/pix/payouts?dry_run=true`
+      const isAllowed = async () =>
+        (await api.post(dry, order(id, 'other-owner@sandbox.test'))).json.error === undefined
+      await expect.poll(isAllowed).toBe(third_party_payouts)
     }
     await becomes(true)
     const allowed = await api.post('/v1/pix/payouts', order(id, 'other-owner@sandbox.test'))
@@ -289,8 +290,10 @@ describe('a payout', () => {
     const { id } = await customer()
     const becomes = async (pix_fee: number) => {
       await editPartner(service.shared, partner_id, { pix_fee })
-      const told = async () => (await api.get('/v1/account')).json.fees.pix.fee
-      await expect.poll(told).toBe(String(pix_fee))
+      // A payout is charged by the terms that the node has cached.
+      const dry = `/v1/pix/payouts?dry_run=true`
+      const charged = async () => (await api.post(dry, order(id, 'ana@example.com'))).json.fee
+      await expect.poll(charged).toBe(String(pix_fee))
     }
     await becomes(99)
     expect((await api.post('/v1/pix/payouts', order(id, 'ana@example.com'))).json).toMatchObject({
