@@ -110,7 +110,7 @@ test('whoever sits in a seat cannot keep a node from starting by holding the loc
   const seat = await openClient(seatAt(database.url, 'sandbox'))
   seat.on('error', () => {})
   await seat.query('SELECT pg_advisory_lock(7415301)')
-  await migrate(database.url, { seats: seatsAt(database.url), signal: AbortSignal.timeout(10_000) })
+  await migrate(database.url, { seats: seatsAt(database.url), signal: AbortSignal.timeout(60_000) })
   await expect(seat.query('SELECT 1')).rejects.toThrow()
 })
 

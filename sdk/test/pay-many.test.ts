@@ -218,10 +218,10 @@ describe('payMany', () => {
     const wire = await ownWire()
     await wire.leadTo(undefined)
     const away = new Trilho({ key, baseUrl: wire.url, maxRetries: 0 })
-    const unsent = await payMany(away, linesOf(2), { run: newRun(), timeout: 200 })
+    const unsent = await payMany(away, linesOf(2), { run: newRun(), timeout: 1500 })
     expect(statusesOf(unsent)).toEqual(['unsent', 'unsent'])
     expect(unsent[0]!.error!.message).toMatch(
-      /^The run made no progress for 0\.2 seconds\. The last error: ./,
+      /^The run made no progress for 1\.5 seconds\. The last error: ./,
     )
   })
 

@@ -166,7 +166,7 @@ describe('what is refused', () => {
     )
     const started = performance.now()
     for (const body of bodies) refusal(encode(body))
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 })
 

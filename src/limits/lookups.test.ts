@@ -115,7 +115,9 @@ test('a refusal names the window, its limit and the wait', async () => {
     }
   }
   const quote = () => api.post('/v1/quotes', { customer_id: 'cus_none' })
-  expect(await detailsOf({ endpoint_per_minute: 2 }, quote)).toEqual(['endpoint', 2])
-  expect(await detailsOf({ per_minute: 3 }, () => api.get('/v1/usage'))).toEqual(['minute', 3])
-  expect(await detailsOf({ per_minute: 1000, per_day: 4 }, () => api.get('/v1/usage'))).toEqual(['day', 4])
+  const usage = () => api.get('/v1/usage')
+  // On a busy machine the limits of before may hold a little longer.
+  await expect.poll(() => detailsOf({ endpoint_per_minute: 2 }, quote)).toEqual(['endpoint', 2])
+  await expect.poll(() => detailsOf({ per_minute: 3 }, usage)).toEqual(['minute', 3])
+  await expect.poll(() => detailsOf({ per_minute: 1000, per_day: 4 }, usage)).toEqual(['day', 4])
 })

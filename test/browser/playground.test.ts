@@ -90,7 +90,7 @@ test('a quote is asked for and executed; a transfer that is refused says so', as
     await page.getByRole('link', { name: 'onchain.transfer.failed' }).first().waitFor({ timeout: 30_000 })
     await screenshot('playground-transfer')
   })
-}, 90_000)
+}, 180_000)
 
 test('who may not act in the sandbox is told who can', async () => {
   await browse({ url: service.url, as: stage.people.viewer }, async ({ page, visit, allow }) => {

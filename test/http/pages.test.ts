@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { errorCodes } from '../../src/core/errors.ts'
 import { endpoints } from '../../src/doors/api/endpoints.ts'
@@ -11,6 +10,7 @@ import { expectIntact } from '../support/intact.ts'
 import { scrape } from '../support/metrics.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
 import { ask } from '../support/sockets.ts'
+import { until } from '../support/wait.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -153,8 +153,9 @@ describe('every doc_url opens the page of its code', () => {
     const elsewhere = await service.partner({ ip_allowlist: ['203.0.113.7'] })
     const revoked = await service.partner()
     await revokeKey(service.worlds.sandbox, revoked.key_id)
-    const expired = await service.partner({ expires_at: new Date(Date.now() + 1000) })
-    await sleep(1100)
+    const expired = await service.partner({ expires_at: new Date(Date.now() + 3000) })
+    await until(async () => (await expired.api.get('/v1/usage')).status === 401, 20_000)
+    await until(async () => (await revoked.api.get('/v1/usage')).status === 401, 20_000)
     const nobody = openApi(service.url, undefined)
     const customer = { name: 'Ana Souza', document: someCpf() }
     const { id: customer_id } = (await api.post('/v1/customers', customer)).json

@@ -146,7 +146,7 @@ function processesOn(folder: string): string[] {
 }
 
 function allGone(folder: string): Promise<void> {
-  return vi.waitFor(() => expect(processesOn(folder)).toEqual([]), { timeout: 30_000, interval: 100 })
+  return vi.waitFor(() => expect(processesOn(folder)).toEqual([]), { timeout: 60_000, interval: 100 })
 }
 
 const insertForever = `
@@ -180,7 +180,7 @@ describe.concurrent.each(variants)('run as %s', (run_as) => {
     const { url } = await start(t, { data_dir, run_as })
     const began = Date.now()
     const refusal = await startEmbedded({ data_dir, run_as }).catch((error) => error)
-    expect(Date.now() - began).toBeLessThan(10_000)
+    expect(Date.now() - began).toBeLessThan(30_000)
     expect(refusal).toBeInstanceOf(DataDirBusy)
     expect(refusal.message).toContain(data_dir)
     expect(refusal.message).toContain(`pid ${process.pid}`)
@@ -196,7 +196,7 @@ describe.concurrent.each(variants)('run as %s', (run_as) => {
   test('loses no acknowledged row when its owner is killed, and starts again at once', async (t) => {
     const data_dir = await usedDataDir(t, run_as)
     const owner = ownerProcess(t, data_dir, run_as, insertForever)
-    await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(200), { timeout: 40_000 })
+    await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(200), { timeout: 60_000 })
     const before = await connectionOf(data_dir)
     expect(before.server_pid).toBe(owner.pid)
     owner.kill('SIGKILL')
@@ -215,7 +215,7 @@ describe.concurrent.each(variants)('run as %s', (run_as) => {
   test('leaves no process behind when its owner is killed', async (t) => {
     const data_dir = await usedDataDir(t, run_as)
     const owner = ownerProcess(t, data_dir, run_as, insertForever)
-    await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(0), { timeout: 40_000 })
+    await vi.waitFor(() => expect(owner.lines.length).toBeGreaterThan(0), { timeout: 60_000 })
     const { pid } = await connectionOf(data_dir)
     expect(startOf(pid)).toBeDefined()
     owner.kill('SIGKILL')
@@ -231,7 +231,7 @@ describe.concurrent.each(variants)('run as %s', (run_as) => {
     const before = await connectionOf(data_dir)
     process.kill(before.pid, 'SIGKILL')
     const death = /ended unexpectedly \(signal SIGKILL\)[\s\S]*runs again/
-    await vi.waitFor(() => expect(log.join('\n')).toMatch(death), { timeout: 30_000 })
+    await vi.waitFor(() => expect(log.join('\n')).toMatch(death), { timeout: 60_000 })
     expect(await query(url, 'select count(*)::int as rows from item')).toEqual([{ rows: 1000 }])
     const after = await connectionOf(data_dir)
     expect(after).toEqual({ ...before, pid: expect.any(Number) })
@@ -298,7 +298,7 @@ describe.concurrent('the server', () => {
       })
       say('up')`,
     )
-    await vi.waitFor(() => expect(owner.lines).toEqual(['up']), { timeout: 15_000 })
+    await vi.waitFor(() => expect(owner.lines).toEqual(['up']), { timeout: 60_000 })
     process.kill(-owner.pid!, 'SIGINT')
     const [code] = await once(owner, 'close')
     expect(owner.lines).toEqual(['up', 'still here'])
@@ -313,7 +313,7 @@ describe.concurrent('the server', () => {
     const { pid } = await connectionOf(data_dir)
     await rename(join(data_dir, 'postgres/global/pg_control'), join(data_dir, 'postgres/global/gone'))
     process.kill(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(onGiveUp).toHaveBeenCalledOnce(), { timeout: 15_000 })
+    await vi.waitFor(() => expect(onGiveUp).toHaveBeenCalledOnce(), { timeout: 60_000 })
     expect(onGiveUp.mock.calls[0]?.[0].message).toMatch(/ended 5 times[\s\S]*pg_control/)
     expect(await runningEmbedded(data_dir)).toBeUndefined()
     await database.stop()
@@ -337,7 +337,7 @@ describe.concurrent('the server', () => {
     const owner = ownerProcess(t, data_dir, undefined, 'await startEmbedded(options)')
     const parts = () => readdirSync(data_dir).filter((name) => name.startsWith('postgres.new'))
     const half_made = () => parts().some((name) => existsSync(join(data_dir, name, 'data/base')))
-    await vi.waitFor(() => expect(half_made()).toBe(true), { timeout: 15_000, interval: 5 })
+    await vi.waitFor(() => expect(half_made()).toBe(true), { timeout: 60_000, interval: 5 })
     owner.kill('SIGKILL')
     await once(owner, 'close')
     expect(parts()).toHaveLength(1)
@@ -528,7 +528,7 @@ describe('a data folder that two containers share', () => {
       say('up')`
     const container = [...in_other_container, 'sh', '-c', '"$@"; sleep 60', 'sh']
     const first = ownerProcess(t, data_dir, undefined, body, container)
-    await vi.waitFor(() => expect(first.lines).toEqual(['up']), { timeout: 20_000 })
+    await vi.waitFor(() => expect(first.lines).toEqual(['up']), { timeout: 60_000 })
     const holder = runsIn(data_dir, ([file]) => file === process.execPath)
     const server = runsIn(data_dir, ([file, option]) => /bin.postgres$/.test(file!) && option === '-D')
     const files = ['lock', 'connection.json', 'postgres/postmaster.pid']
@@ -547,7 +547,7 @@ describe('a data folder that two containers share', () => {
     process.kill(server, 'SIGSTOP')
     process.kill(holder, 'SIGKILL')
     await vi.waitFor(async () => expect(await lockHolder(join(data_dir, 'lock'))).toBeUndefined(), {
-      timeout: 15_000,
+      timeout: 60_000,
     })
     await expect(oldServerGone(data_dir, cluster, Date.now() - 1)).rejects.toThrow(/in another container/)
     expect(contents()).toEqual(before)

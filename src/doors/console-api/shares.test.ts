@@ -60,4 +60,4 @@ test('users of one partner do not delay operators, sign-in or readiness', async 
   expect([acted.status, acted.text]).toEqual([200, acted.text])
   expect((await colleague.get('/team')).status).toBe(200)
   expect(await stuckStatements()).toBeGreaterThan(0)
-}, 90_000)
+}, 180_000)

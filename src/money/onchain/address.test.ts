@@ -447,7 +447,7 @@ describe('properties', () => {
         expect(isPayableAddress(name, one.repeat(30_000 / one.length))).toBe(false)
       }
     }
-    expect(performance.now() - began).toBeLessThan(1000)
+    expect(performance.now() - began).toBeLessThan(5000)
   })
 })
 

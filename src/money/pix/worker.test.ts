@@ -156,8 +156,8 @@ test('a payout returned between the status query and the send is not sent', asyn
 test('the node that accepted a payout sends it within its lease, and not after', async () => {
   const sent: string[] = []
   const { payout, balance } = await open({
-    lease_ms: 3000,
-    rail_timeout_ms: 1000,
+    lease_ms: 30_000,
+    rail_timeout_ms: 10_000,
     pix: pixThat({
       async send({ send_id }) {
         sent.push(send_id)
@@ -169,7 +169,7 @@ test('the node that accepted a payout sends it within its lease, and not after',
   expect(await balance()).toEqual(OPEN)
   const worker = start()
   // Accepting began so long ago that a call of the rail could end after the lease.
-  expect(await worker.send(payout, performance.now() - 2500)).toBeUndefined()
+  expect(await worker.send(payout, performance.now() - 25_000)).toBeUndefined()
   expect(sent).toEqual([])
   await worker.send(payout, performance.now())
   expect(sent).toHaveLength(1)

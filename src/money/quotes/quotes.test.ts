@@ -91,9 +91,9 @@ describe('interface §4.3: a quote', () => {
         })
       ).json
     // A node caches the terms of a key for up to a second.
-    await expect.poll(async () => (await sold()).to_amount, { timeout: 3000 }).toBe('54000')
+    await expect.poll(async () => (await sold()).to_amount).toBe('54000')
     await editPartner(service.shared, partner_id, { service_fee_bps: 50 })
-    await expect.poll(async () => (await sold()).to_amount, { timeout: 3000 }).toBe('53730')
+    await expect.poll(async () => (await sold()).to_amount).toBe('53730')
     const assets = ['BRL', 'USDT', 'BTC']
     for (const from_asset of assets) {
       for (const to_asset of assets) {
@@ -384,7 +384,7 @@ describe('interface §4.4: executing it', () => {
     const customer_id = await customer(own.api)
     const quoted = async () =>
       (await own.api.post('/v1/quotes', order(customer_id, { partner_fee_bps: 10 }))).json
-    await expect.poll(async () => (await quoted()).fees.service_bps, { timeout: 3000 }).toBe(33)
+    await expect.poll(async () => (await quoted()).fees.service_bps).toBe(33)
     const { id, fees } = await quoted()
     expect(fees).toEqual({
       total: '400',

@@ -503,7 +503,7 @@ describe('contract §5: a revocation holds on every node', () => {
     await revokeKey(service.worlds.sandbox, key_id)
     await Promise.all(
       [service, plain, other].map(({ url }) =>
-        until(async () => (await answer(url, key)) === 'revoked_api_key', 1000),
+        promptly(async () => (await answer(url, key)) === 'revoked_api_key', 1000),
       ),
     )
   })
@@ -516,7 +516,7 @@ describe('contract §5: a revocation holds on every node', () => {
     ])
     await Promise.all(
       [service, other].map(({ url }) =>
-        until(async () => (await answer(url, key)) === 'revoked_api_key', 1000),
+        promptly(async () => (await answer(url, key)) === 'revoked_api_key', 1000),
       ),
     )
   })
@@ -537,7 +537,7 @@ describe('contract §5: a revocation holds on every node', () => {
     // Sooner than the cache expires, so the hint arrived.
     await Promise.all(
       [service, plain, other].map(({ url }) =>
-        until(async () => (await answer(url, key)) === 'revoked_api_key', 800),
+        promptly(async () => (await answer(url, key)) === 'revoked_api_key', 800),
       ),
     )
   })
