@@ -373,6 +373,7 @@ export const reasons = [
   'signed_since',
   'never_signed',
   'not_confirmed',
+  'worker_settles',
   'may_still_be_mined',
   'canceled_before',
   'reversed_before',

@@ -148,6 +148,8 @@ export const ui: typeof En = {
     never_signed: 'A transferência nunca foi assinada, portanto não pode ter sido confirmada.',
     not_confirmed:
       'Pelo que se sabe aqui, a transferência não está confirmada. O dinheiro segue em trânsito. Compare o hash com o explorador da rede.',
+    worker_settles:
+      'A transação ainda não é final na rede. O dinheiro segue em trânsito, e o serviço confirma a transferência sozinho quando a transação tiver confirmações suficientes. Recuse a proposta: enquanto ela está aberta, nada é transmitido de novo.',
     may_still_be_mined:
       'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou cancelada. O dinheiro segue em trânsito. Cancele a transferência.',
     canceled_before: 'A transferência já está sendo cancelada. Espere a decisão da rede.',
