@@ -364,6 +364,7 @@ export const reasons = [
   'id_of_another_payout',
   'foreign_transactions_found',
   'foreign_transactions_wait',
+  'books_differ',
   'never_accepted',
   'was_accepted',
   'may_be_sent_now',

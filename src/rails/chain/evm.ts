@@ -3,7 +3,7 @@ import { refuse } from '../../core/errors.ts'
 import { networks } from '../../core/networks.ts'
 import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
 import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './evm/calls.ts'
-import { ChainCheckFailed, checkChain, readHoldings, readNonces, walletOf } from './evm/condition.ts'
+import { ChainCheckFailed, checkChain, readHoldings, readWallet, walletOf } from './evm/condition.ts'
 import { finalityOf, look } from './evm/evidence.ts'
 import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
 import { screenOrder } from './evm/screening.ts'
@@ -99,11 +99,7 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
         return feeInputs()
       }),
 
-    wallet: () =>
-      orUnavailable(async () => {
-        const { wallet } = await sceneOf()
-        return { wallet, ...(await readNonces(rpc, wallet)) }
-      }),
+    wallet: () => orUnavailable(async () => readWallet(rpc, await sceneOf())),
 
     async screen(order, signal) {
       if (options.order_most !== undefined && order.amount > options.order_most)

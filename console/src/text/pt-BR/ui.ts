@@ -134,7 +134,9 @@ export const ui: typeof En = {
     foreign_transactions_found:
       'A blockchain tem transações da carteira que este banco de dados não conhece. Consulte cada uma: o que elas pagaram não pode ser pago de novo. Depois proponha de novo a retomada do trilho.',
     foreign_transactions_wait:
-      'Transações da carteira que este banco de dados não conhece ainda esperam no mempool. Retome o trilho depois que forem mineradas.',
+      'Transações da carteira que este banco de dados não conhece ainda não são finais na blockchain. Retome o trilho depois que todas tiverem confirmações suficientes.',
+    books_differ:
+      'A conciliação mostra uma diferença entre os livros e a carteira. Descubra qual transação a causou e lance a movimentação de custódia. Depois retome o trilho.',
     never_accepted:
       'Este pagamento não precisa da declaração sobre a aceitação: a rede nunca o aceitou, ou ele foi pago. Retire a declaração.',
     was_accepted:
