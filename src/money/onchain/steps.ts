@@ -169,7 +169,7 @@ async function refuseDouble(
 async function carry(world: CarryingWorld, transfer: Transfer): Promise<void> {
   if (transfer.status === 'processing') return follow(world, transfer)
   if (transfer.cancel_requested_at !== null) return cancelPending(world, transfer)
-  if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
+  if (await isHeld(world.db, transfer.id)) return waitForDecision(world, transfer)
   if (await isPaused(world, transfer.network)) return waitForResume(world, transfer)
   return transfer.nonce === null ? reserve(world, transfer) : send(world, transfer)
 }
@@ -213,6 +213,12 @@ async function waitForResume(world: CarryingWorld, transfer: Transfer): Promise<
     return waitUntil(world, transfer, { at: new Date(world.clock.now() + PAUSED_MS), why: 'rail_paused' })
   await step(world, transfer, { kind: 'broadcast' })
   await pollLater(world, transfer)
+}
+
+/** The later nonces of the wallet wait behind a transfer that has one and that a proposal holds: people must decide soon. */
+async function waitForDecision(world: World, transfer: Transfer): Promise<void> {
+  if (transfer.nonce !== null) await reportWaiting(world, transfer, 'held_by_proposal', transfer.created_at)
+  await later(world, transfer, RETRY_MS)
 }
 
 /** Two nodes may reserve at once: `reserveNonce` gives the first one's nonce to both. */

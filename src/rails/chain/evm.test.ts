@@ -162,6 +162,7 @@ describe('a signed transaction', () => {
     for (const answer of answers) {
       const signer: Signer = {
         addresses: async () => ({ polygon: honest.wallet }),
+        keepRoom: async () => undefined,
         sign: async ({ unsigned }) => ({ signed: answer(unsigned) }),
       }
       const { chain } = await stage.open({ signer, contract: honest.token.contract })

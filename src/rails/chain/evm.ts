@@ -106,7 +106,9 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
         return later(order, 'signer_limit')
       const screened = await orNone(async () => screenOrder(rpc, await sceneOf(), order, signal))
       if (!screened) return later(order, 'endpoints_unavailable')
-      return screened.kind === 'later' ? later(order, screened.why) : screened
+      if (screened.kind === 'refused') return screened
+      const why = screened.kind === 'later' ? screened.why : await noRoom(options, order, screened)
+      return why ? later(order, why) : { kind: 'payable' }
     },
 
     async attempt(order, reservation, made, purpose, signal) {
@@ -149,6 +151,19 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
       return found ?? unavailable()
     },
   }
+}
+
+/**
+ * A payment that the signer does not sign within this hour gets no nonce: all later transfers of the wallet would wait behind it.
+ * It never costs more than the cap.
+ */
+async function noRoom(
+  { signer, network, cost_most_wei }: EvmChainOptions,
+  { id: transfer_id, amount }: ChainOrder,
+  expected: { readonly gas_wei: bigint },
+): Promise<'signer_limit' | undefined> {
+  const gas_wei = expected.gas_wei < cost_most_wei ? expected.gas_wei : cost_most_wei
+  return (await signer.keepRoom({ transfer_id, network, amount, gas_wei })) && 'signer_limit'
 }
 
 function placeOf({ network, confirmations, contract }: EvmChainOptions): EvmPlace {

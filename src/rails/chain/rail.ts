@@ -82,6 +82,8 @@ export const laterReasons = [
   'endpoints_disagree',
   /** As many transfers as may hold a nonce of the wallet. */
   'nonces_in_use',
+  /** An open proposal holds the transfer, and its nonce with it. */
+  'held_by_proposal',
   'rail_paused',
 ] as const
 export type LaterReason = (typeof laterReasons)[number]

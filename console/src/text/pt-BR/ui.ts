@@ -193,6 +193,7 @@ export const ui: typeof En = {
     endpoints_unavailable: 'nenhum endpoint da rede responde',
     endpoints_disagree: 'os endpoints da rede discordam',
     nonces_in_use: 'há transferências demais da carteira em andamento',
+    held_by_proposal: 'uma proposta aberta a retém; as seguintes da carteira esperam atrás dela',
     rail_paused: 'a rede está pausada',
   },
   tiers: { standard: 'Padrão', growth: 'Crescimento', enterprise: 'Corporativo' },
