@@ -21,7 +21,7 @@ test('a node without a key knows the wallet by its address, as a resume of a rai
   const unknowing = open({})
   try {
     for (const { chains } of knowing)
-      expect(await chains.polygon.wallet()).toEqual({ wallet: EVM_WALLET, mined: 0n, pool: 0n })
+      expect(await chains.polygon.wallet()).toMatchObject({ wallet: EVM_WALLET, mined: 0n, pool: 0n })
     await expect(unknowing.chains.polygon.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
   } finally {
     for (const rails of [...knowing, unknowing]) await rails.stop()

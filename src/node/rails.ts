@@ -95,10 +95,13 @@ const keyless = (wallet: string | undefined, configured: readonly EvmNetwork[]):
     const address = wallet && addr.addChecksum(wallet.toLowerCase())
     return Object.fromEntries(address ? configured.map((network) => [network, address]) : [])
   },
-  async sign() {
-    throw new Error('This node has no key of a wallet: EVM_WALLET_KEY is not set.')
-  },
+  keepRoom: async () => withoutKey(),
+  sign: async () => withoutKey(),
 })
+
+const withoutKey = (): never => {
+  throw new Error('This node has no key of a wallet: EVM_WALLET_KEY is not set.')
+}
 
 function openSigner(
   { chains }: RailSettings,

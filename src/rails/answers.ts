@@ -86,7 +86,13 @@ const screenings = {
 
 const Nonce = T.BigInt({ minimum: 0n, maximum: 2n ** 63n - 1n })
 const WalletName = T.String({ pattern: '^[0-9A-Za-z]{1,100}$' })
-const WalletAnswer = T.Object({ wallet: WalletName, mined: Nonce, pool: Nonce })
+const WalletAnswer = T.Object({
+  wallet: WalletName,
+  final: Nonce,
+  final_height: Nonce,
+  mined: Nonce,
+  pool: Nonce,
+})
 
 const Terms = refined(
   T.Record(T.String({ pattern: '^[a-z_]{1,40}$' }), T.String({ pattern: '^[0-9]{1,40}$' })),
@@ -232,6 +238,8 @@ export function withValidChainAnswers<E extends Environment>(
       const state = checked<WalletState>(asked('wallet'), WalletAnswer, await rail.wallet())
       if (state.pool < state.mined)
         throw new InvalidAnswer({ ...asked('wallet'), problem: `pool is ${state.pool}` })
+      if (state.final > state.mined)
+        throw new InvalidAnswer({ ...asked('wallet'), problem: `final is ${state.final}` })
       return state
     },
     holdings: async () => checked(asked('holdings'), answers.holdings, await rail.holdings()),

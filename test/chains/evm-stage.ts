@@ -36,6 +36,7 @@ export type SceneOptions = Partial<EvmChainOptions> & {
   readonly tokens?: bigint
   readonly gas_coin?: bigint
   readonly signatures_per_hour?: number
+  readonly usdt_per_hour?: bigint
 }
 
 export type StageScene = {
@@ -92,12 +93,13 @@ async function openScene({ node, network, urls }: Place, changes: SceneOptions):
     gas_coin = 10n * ETHER,
     rpc_options,
     signatures_per_hour = 1000,
+    usdt_per_hour = 10n ** 15n,
     ...rest
   } = changes
   const key = randomBytes(32).toString('hex')
   const token = await deployToken(node)
   const { contract } = token
-  const per_hour = { count: signatures_per_hour, amount: 10n ** 15n, gas_wei: 100n * ETHER }
+  const per_hour = { count: signatures_per_hour, amount: usdt_per_hour, gas_wei: 100n * ETHER }
   const limits = { contract, cost_most_wei: ETHER, per_hour }
   const signer = localSigner({ key, sealKey: async () => seal_key, networks: { [network]: limits } })
   const wallet = (await signer.addresses())[network]!

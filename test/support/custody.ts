@@ -1,7 +1,10 @@
+import { perform } from '../../src/control/operator/actions.ts'
 import type { Network } from '../../src/core/networks.ts'
 import { openOwner } from '../../src/db/pool.ts'
 import type { Command } from '../../src/ledger/command.ts'
+import { reconcile } from '../../src/money/custody/reconcile.ts'
 import { findForeignNonces, type NonceGap } from '../../src/money/custody/wallets.ts'
+import { chainBooks } from '../../src/money/onchain/books.ts'
 import type { ChainRail } from '../../src/rails/chain/rail.ts'
 import type { World } from '../../src/world.ts'
 import { openEvmStage, type SceneOptions } from '../chains/evm-stage.ts'
@@ -60,12 +63,28 @@ export async function copyRows(from_url: string, to_url: string): Promise<void> 
   }
 }
 
+/** Books as a custody move what the wallet holds on polygon and the books do not have, or the other way round. */
+export async function bookDifference(world: World): Promise<bigint> {
+  const { difference, id: reference } = await reconcile(world, 'polygon', chainBooks)
+  if (difference === 0n) return difference
+  const [direction, amount] =
+    difference > 0n ? (['to_rail', difference] as const) : (['from_rail', -difference] as const)
+  await perform(world, {
+    name: 'move_custody',
+    details: {
+      ...({ rail: 'polygon', asset: 'USDT', direction, amount: amount.toString() } as const),
+      ...{ reason: 'test', reference },
+    },
+  })
+  return difference
+}
+
 /** Accepts the foreign nonces of a wallet, as the resume of its rail does, without a pause and a proposal. */
 export async function acceptForeignNonces(
   world: World,
   { network, ...accepted }: { network: Network; reason: string; proposal_id: string | null },
 ): Promise<NonceGap | undefined> {
-  const found = await findForeignNonces(world, network)
+  const found = await findForeignNonces(world, network, { books: chainBooks })
   if (!found) return undefined
   const command: Command<NonceGap | undefined> = {
     partner_id: '',

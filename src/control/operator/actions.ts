@@ -10,6 +10,7 @@ import { moveCustody } from '../../money/custody/moves.ts'
 import { findForeignNonces } from '../../money/custody/wallets.ts'
 import { operatorCredit } from '../../money/deposits/deposits.ts'
 import { depositById } from '../../money/deposits/store.ts'
+import { chainBooks } from '../../money/onchain/books.ts'
 import { payFees } from '../../money/treasury/fee-payouts.ts'
 import { foldTrades } from '../../money/treasury/treasury.ts'
 import type { World } from '../../world.ts'
@@ -147,7 +148,8 @@ export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } =
     async perform(world, { rail, reason, paused_at }, { operator, proposal_id }) {
       const order = { rail, by: operator, reason, proposal_id, ...(paused_at ? { paused_at } : {}) }
       const proposal = proposal_id === null ? undefined : await proposalById(world.db, proposal_id)
-      const foreign = rail === 'pix' ? undefined : await findForeignNonces(world, rail, proposal?.proposed_at)
+      const told = { books: chainBooks, proposed_at: proposal?.proposed_at }
+      const foreign = rail === 'pix' ? undefined : await findForeignNonces(world, rail, told)
       const { replayed } = await world.commit(resumeRail(order, foreign))
       return { id: rail, text: replayed ? 'had been resumed by this proposal before' : 'resumed' }
     },

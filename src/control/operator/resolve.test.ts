@@ -10,7 +10,7 @@ import { type Transfer, transferById } from '../../money/onchain/store.ts'
 import { type FinalOutcome, settlePayout } from '../../money/pix/settle.ts'
 import { type Payout, payoutById } from '../../money/pix/store.ts'
 import { sliceChecks } from '../../node/worlds.ts'
-import type { Attempt, ChainRail, Seen } from '../../rails/chain/rail.ts'
+import { type Attempt, type ChainRail, chainsOf, type Seen } from '../../rails/chain/rail.ts'
 import type { PixRail, PixStatus } from '../../rails/pix/rail.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
@@ -161,6 +161,37 @@ test('a transfer that the chain reports as confirmed, or as not deep enough yet,
     chain_says = (made) => said(made)
     expect(await desk.approve(at.world, id, bea)).toMatchObject({ ended: 'done', resource_id: transfer.id })
     expect((await transferById(at.db, transfer.id))!.status).toBe('confirmed')
+  }
+})
+
+test('a transfer on a real chain is not confirmed by hand before its payment is final: the worker settles it', async () => {
+  const chains = chainsOf((network) => ({ ...at.world.chains[network], has_wallet: true }))
+  const real = { ...at.world, chains } as World
+  const transfer = await newTransfer()
+  const { id } = await proposeEnd(transfer, 'confirmed', real)
+  for (const [said, words] of [
+    [{ kind: 'waiting' }, /waiting to be mined, or to be deep enough.*The worker confirms/],
+    [{ kind: 'absent' }, /no node knows it.*The worker/],
+  ] as const) {
+    chain_says = () => said
+    await expect(desk.approve(real, id, bea)).rejects.toMatchObject({
+      code: 'not_possible',
+      sentence: expect.stringMatching(words),
+      details: { reason: 'worker_settles' },
+    })
+    expect((await transferById(at.db, transfer.id))!.status).toBe('processing')
+    expect(await resolutions(transfer.id)).toEqual([])
+  }
+  chain_says = minedAs
+  expect(await desk.approve(real, id, bea)).toMatchObject({ ended: 'done' })
+  for (const said of [
+    (): Seen => ({ kind: 'taken' }),
+    (made: readonly Attempt[]) => minedAs(made, 'other'),
+  ]) {
+    const unclear = await newTransfer()
+    const proposed = await proposeEnd(unclear, 'confirmed', real)
+    chain_says = said
+    expect(await desk.approve(real, proposed.id, bea), 'a person must judge').toMatchObject({ ended: 'done' })
   }
 })
 

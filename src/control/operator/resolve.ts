@@ -163,7 +163,10 @@ export async function resolveTransfer(
 const supersededBy = ({ id, partner_id, network, status, tx_hash }: Transfer) =>
   new SupersededResolution({ id, partner_id, rail: network }, { status, tx_hash })
 
-/** The chain is asked first: operators may confirm before the required depth is reached, but not against the chain. */
+/**
+ * The chain is asked first. On a simulated chain operators may confirm before the required depth is reached. On a real one they may
+ * not: what is only in a mempool may never be mined. There a person decides only what the chain leaves unclear for good.
+ */
 async function confirm(world: World, transfer: Transfer, source: StepSource): Promise<Transfer> {
   const { id, tx_hash } = transfer
   if (isFinalTransfer(transfer)) return transfer
@@ -182,8 +185,14 @@ async function confirm(world: World, transfer: Transfer, source: StepSource): Pr
       message: `${id} is being canceled, and the cancel may be mined instead of the payment: right now ${said}. Nothing was changed; the money stays in transit. Wait until the chain confirms one of them.`,
       details: { reason: 'not_confirmed' },
     })
+  const { has_wallet } = world.chains[transfer.network]
+  if (has_wallet && (is_waiting || is_absent))
+    refuse('not_possible', {
+      message: `${id} (${tx_hash}) is not final: right now ${said}. Nothing was changed; the money stays in transit. The worker confirms the transfer by itself when its payment is deep enough in the chain. Reject the proposal: while it is open, nothing is broadcast again.`,
+      details: { reason: 'worker_settles' },
+    })
   // A simulated chain lives in one process: every other process sees its transactions as absent.
-  const simulated = world.environment === 'sandbox' && is_absent
+  const simulated = world.environment === 'sandbox' && !has_wallet && is_absent
   if (end?.kind !== 'confirmed' && !is_waiting && !simulated) {
     const todo =
       said === NO_ANSWER

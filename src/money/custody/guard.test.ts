@@ -3,6 +3,7 @@ import { chainTest as test } from '../../../test/chains/chain-test.ts'
 import { openBareWorld } from '../../../test/support/bare-world.ts'
 import {
   acceptForeignNonces,
+  bookDifference,
   type CustodyStage,
   copyRows,
   openCustodyStage,
@@ -16,6 +17,7 @@ import { describeProposal } from '../../control/operator/description.ts'
 import { networks } from '../../core/networks.ts'
 import { audit } from '../../ledger/audit.ts'
 import { sliceChecks } from '../../node/worlds.ts'
+import type { ChainRail } from '../../rails/chain/rail.ts'
 import { exceptionsAbout } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { transferSteps } from '../onchain/steps.ts'
@@ -64,6 +66,7 @@ describe('a database that was restored from a backup', () => {
     await stage.node.mine(DEEP)
     await original.carry(first.id)
     expect(await original.now(first.id)).toMatchObject({ status: 'confirmed', nonce: 0n })
+    expect(await bookDifference(world)).toBeGreaterThan(0n)
     const [second, third] = [await custody.transfer(customer), await custody.transfer(customer)]
 
     const copy = await createDatabase()
@@ -96,11 +99,20 @@ describe('a database that was restored from a backup', () => {
         name: 'resolve_transfer',
         details: { transfer_id, outcome: 'failed', evidence: 'explorer' },
       })
-    const accepted = await acceptForeignNonces(restored.world, {
-      network: 'polygon',
-      reason: 'restored from the backup of yesterday',
-      proposal_id: null,
+    const accept = () =>
+      acceptForeignNonces(restored.world, {
+        network: 'polygon',
+        reason: 'restored from the backup of yesterday',
+        proposal_id: null,
+      })
+    await expect(accept(), 'what the unknown transactions paid is not booked').rejects.toMatchObject({
+      sentence: expect.stringMatching(
+        /holds 3.000000 USDT less .* custody move polygon --out --amount 3000000/,
+      ),
+      details: { reason: 'books_differ' },
     })
+    expect(await bookDifference(restored.world)).toBe(-3_000_000n)
+    const accepted = await accept()
     expect(accepted).toEqual({ wallet_id: walletId(), first_nonce: 1n, next_nonce: 3n })
     const fourth = await acceptIn(restored.world, customer)
     await later.carry(fourth)
@@ -157,6 +169,8 @@ test('a wallet that has sent transactions and that the database does not know pa
   await carry(id)
   expect(await now(id)).toMatchObject({ status: 'pending', nonce: null })
   expect(paused).toHaveLength(1)
+  await stage.node.mine(DEEP)
+  await bookDifference(world)
   await acceptForeignNonces(world, { network: 'polygon', reason: 'used for tests before', proposal_id: null })
   await carry(id)
   expect(await now(id)).toMatchObject({ status: 'processing', nonce: 1n })
@@ -173,6 +187,8 @@ test('the service pauses the rail, and two operators who resume it accept the fo
   const { id } = await custody.transfer(await bench.customer({ USDT: BALANCE }))
   await carry(await bench.transferNow(id))
   await until(() => isPaused(world, 'polygon'), 20_000)
+  await stage.node.mine(DEEP)
+  await bookDifference(world)
   await perform(world, { name: 'resume_rail', details: { rail: 'polygon', reason: 'all looked up' } })
   await until(async () => !(await isPaused(world, 'polygon')), 20_000)
   const closed = await exceptionsAbout(world.db, walletId())
@@ -200,11 +216,73 @@ test('a rail that was paused for another reason does not accept foreign nonces t
   ])
   const again = await desk.propose(world, action, 'ana@operator.example')
   expect((await describeProposal(world, again)).what).toMatch('1 transaction of wallet')
+  await stage.node.mine(DEEP)
+  await bookDifference(world)
   await desk.approve(world, again.id, 'bea@operator.example')
   await until(async () => !(await isPaused(world, 'polygon')), 20_000)
   await transferSteps(world, silent).carry(await bench.transferNow(id))
   expect(await bench.transferNow(id)).toMatchObject({ status: 'processing', nonce: 1n })
 }, 60_000)
+
+test('foreign nonces are accepted when their transactions are final and the books agree, not when they are mined', async () => {
+  custody = await openCustodyStage()
+  const { world, scene, stage } = custody
+  await stage.node.mine(DEEP)
+  await bookDifference(world)
+  const [paying, other] = [scene.order(), scene.order()]
+  await scene.chain.broadcast(paying, await scene.sign(paying))
+  await scene.chain.broadcast(other, await scene.sign(other, [], 'cancel', 1n))
+  await pauseRail(world, { rail: 'polygon', by: 'service', reason: 'the chain is ahead' })
+  const action = { name: 'resume_rail', details: { rail: 'polygon', reason: 'all looked up' } } as const
+  const resume = () => perform(world, action)
+  const refused = (reason: string, words: RegExp) => ({
+    ...{ code: 'not_possible', sentence: expect.stringMatching(words) },
+    details: { reason },
+  })
+  await expect(resume()).rejects.toMatchObject(refused('foreign_transactions_found', /2 transactions/))
+  const waits = (words: RegExp) => refused('foreign_transactions_wait', words)
+  await expect(resume()).rejects.toMatchObject(waits(/up to nonce 1, .* Wait until they are mined and deep/))
+  await stage.node.mine()
+  await expect(resume(), 'mined').rejects.toMatchObject(waits(/Wait until they are deep enough/))
+  await stage.node.mine(DEEP - 2)
+  await expect(resume(), 'one block is missing').rejects.toMatchObject(waits(/deep enough/))
+  await stage.node.mine()
+  const differs = refused('books_differ', /1.500000 USDT less .* --out --amount 1500000/)
+  await expect(resume(), 'final, and not booked').rejects.toMatchObject(differs)
+  expect(await isPaused(world, 'polygon')).toBe(true)
+  expect(await bookDifference(world)).toBe(-1_500_000n)
+  await resume()
+  await until(async () => !(await isPaused(world, 'polygon')), 20_000)
+  const { rows } = await world.db.query('SELECT first_nonce, next_nonce FROM wallet_gaps')
+  expect(rows).toEqual([{ first_nonce: 0n, next_nonce: 2n }])
+}, 60_000)
+
+test('a reconciliation of an endpoint that is behind the final block proves nothing about foreign nonces', async () => {
+  let behind = false
+  custody = await openCustodyStage()
+  const { world, scene, stage, bench } = custody
+  const polygon: ChainRail = {
+    ...world.chains.polygon,
+    async holdings() {
+      const held = await world.chains.polygon.holdings()
+      return behind ? { ...held, block_height: held.block_height - 1n } : held
+    },
+  }
+  const lagging = { ...world, chains: { ...world.chains, polygon } } as World
+  const foreign = scene.order()
+  await scene.chain.broadcast(foreign, await scene.sign(foreign))
+  await stage.node.mine(DEEP)
+  await transferSteps(world, silent).carry(
+    await bench.transferNow((await custody.transfer(await bench.customer({ USDT: BALANCE }))).id),
+  )
+  await bookDifference(world)
+  const accept = () =>
+    acceptForeignNonces(lagging, { network: 'polygon', reason: 'looked up', proposal_id: null })
+  behind = true
+  await expect(accept()).rejects.toMatchObject({ details: { reason: 'foreign_transactions_wait' } })
+  behind = false
+  expect(await accept()).toMatchObject({ first_nonce: 0n, next_nonce: 1n })
+})
 
 test('the bound on open nonces counts those that are not mined, also while they are in a mempool', async () => {
   custody = await openCustodyStage({ reserved_most: 2 })

@@ -25,8 +25,8 @@ import {
  * snapshot. A node that does not know a mined transaction for a moment makes a difference, so one alone opens no exception.
  */
 export type ChainBooks = {
-  /** Signed transfers of the rail that are not final. */
-  openSigned(db: Db, network: Network): Promise<readonly OpenTransfer[]>
+  /** Transfers of the rail that have a nonce and are not final. A foreign transaction may have spent the nonce of one that is not signed. */
+  openReserved(db: Db, network: Network): Promise<readonly OpenTransfer[]>
   /** Transfers that are booked as confirmed, in a block above this height. */
   minedAbove(db: Db, network: Network, height: bigint): Promise<readonly TransferPart[]>
   /** Transfers that operators confirmed in the last week and whose block is not known. */
@@ -57,7 +57,7 @@ async function reconcileOn(
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
     return {
       booked: await bookedOn(tx, network),
-      open: await books.openSigned(tx, network),
+      open: await books.openReserved(tx, network),
       mined_later: await books.minedAbove(tx, network, block_height),
       without_block: await books.withoutBlock(tx, network),
     }
@@ -126,10 +126,7 @@ async function noteDifference(
     object_id: objectOf(rail),
     partner_id: null,
     details: {
-      problem:
-        difference > 0n
-          ? `The wallet holds ${inWords(difference)} more than the books say.`
-          : `The wallet holds ${inWords(-difference)} less than the books say.`,
+      problem: differenceInWords(rail, difference),
       outside: inWords(outside),
       booked: inWords(booked),
       on_its_way: inWords(on_its_way),
@@ -137,6 +134,11 @@ async function noteDifference(
       reconciliation: made.id,
     },
   })
+}
+
+export function differenceInWords(rail: Network, difference: bigint): string {
+  const units = formatMoney(money(networks[rail].asset, difference < 0n ? -difference : difference))
+  return `The wallet holds ${units} ${difference > 0n ? 'more' : 'less'} than the books say.`
 }
 
 export async function reconcile(world: World, network: Network, books: ChainBooks): Promise<Reconciliation> {

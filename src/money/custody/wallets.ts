@@ -18,6 +18,7 @@ import {
   recordException,
 } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
+import { type ChainBooks, differenceInWords, reconcile } from './reconcile.ts'
 
 /**
  * The wallets that pay transfers, and their nonces. Every nonce belongs to one transfer, or to a gap: transactions that were made
@@ -145,14 +146,42 @@ export type ForeignNonces = {
 }
 
 /**
- * Asks the chain for the wallet's nonces, before anything is locked. Undefined for a rail without a wallet. While foreign
- * transactions are in a mempool the acceptance is refused: the network may still drop them, and the nonces behind them would wait
- * for ever. It is refused as well if no exception named the transactions before `proposed_at`.
+ * Every foreign transaction must be final: until then the network may drop it, and the nonces behind it would wait for ever. And the
+ * books must agree with the wallet at a block that has all of them: what they paid would be paid again otherwise.
+ */
+async function assertFinalAndBooked(
+  world: World,
+  { network, state }: Pick<ForeignTransactions, 'network' | 'state'>,
+  books: ChainBooks,
+): Promise<void> {
+  const { wallet, final, final_height, mined, pool } = state
+  const wait = (message: string) =>
+    refuse('not_possible', { message, details: { reason: 'foreign_transactions_wait' } })
+  if (final < pool)
+    wait(
+      `${network} has transactions of wallet ${wallet} that this database does not know, up to nonce ${pool - 1n}, and they are not final: block ${final_height}, the newest final one, has those below nonce ${final}. Nothing was changed. Wait until they are ${mined < pool ? 'mined and ' : ''}deep enough, and resume the rail then.`,
+    )
+  const { id, block_height, difference } = await reconcile(world, network, books)
+  if (block_height < final_height)
+    wait(
+      `The endpoint of ${network} that told what wallet ${wallet} holds is at block ${block_height}, behind final block ${final_height}. Nothing was changed. Wait until the endpoint has caught up, and resume the rail then.`,
+    )
+  if (difference === 0n) return
+  const [direction, amount] = difference > 0n ? ['--in', difference] : ['--out', -difference]
+  refuse('not_possible', {
+    message: `${differenceInWords(network, difference)} This is reconciliation ${id}, at block ${block_height} of ${network}. Nothing was changed. Look up which transaction moved the difference, and book it, such as with: trilho custody move ${network} ${direction} --amount ${amount}. Resume the rail then (docs/operate/custody.md).`,
+    details: { reason: 'books_differ' },
+  })
+}
+
+/**
+ * Asks the chain for the wallet's nonces, before anything is locked. Undefined for a rail without a wallet. The acceptance of foreign
+ * nonces is refused if no exception named the transactions before `proposed_at`, or they are not final, or the books differ.
  */
 export async function findForeignNonces(
   world: World,
   network: Network,
-  proposed_at?: Date,
+  { books, proposed_at }: { readonly books: ChainBooks; readonly proposed_at?: Date | undefined },
 ): Promise<ForeignNonces | undefined> {
   const rail = world.chains[network]
   if (!rail.has_wallet) return undefined
@@ -160,17 +189,15 @@ export async function findForeignNonces(
   await addWallet(world.db, network, state)
   const wallet_id = walletIdOf(network, state.wallet)
   const next_nonce = await nextNonceOf(world.db, wallet_id)
-  if (state.pool > next_nonce) await assertLookedAt(world, { network, state, next_nonce }, proposed_at)
+  if (state.pool > next_nonce) {
+    await assertLookedAt(world, { network, state, next_nonce }, proposed_at)
+    await assertFinalAndBooked(world, { network, state }, books)
+  }
   return {
     rows: [{ source: walletRows, id: wallet_id }],
     accept(held, { reason, proposal_id }) {
       const { next_nonce: first_nonce } = held.row(walletRows, wallet_id) ?? refuse('service_unavailable')
       if (state.pool <= first_nonce) return { writes: [] }
-      if (state.mined < state.pool)
-        refuse('not_possible', {
-          message: `Transactions of wallet ${state.wallet} that this database does not know wait in the mempool of ${network}, up to nonce ${state.pool - 1n}. Resume the rail after they are mined.`,
-          details: { reason: 'foreign_transactions_wait' },
-        })
       const gap = { wallet_id, first_nonce, next_nonce: state.pool }
       return {
         writes: [

@@ -8,10 +8,10 @@ import { attemptsOf, reservationOf } from './transactions.ts'
 
 /** What transfers contribute to the reconciliation of a chain. */
 export const chainBooks: ChainBooks = {
-  async openSigned(db, network) {
+  async openReserved(db, network) {
     const { rows } = await db.query<Transfer>({
-      name: 'open signed transfers',
-      text: `SELECT ${transferColumns} FROM transfers WHERE id IN (SELECT id FROM open_transfers WHERE network = $1) AND tx_hash IS NOT NULL ORDER BY id`,
+      name: 'open transfers with nonces',
+      text: `SELECT ${transferColumns} FROM transfers WHERE id IN (SELECT id FROM open_transfers WHERE network = $1) AND nonce IS NOT NULL ORDER BY id`,
       values: [network],
     })
     const made = await Promise.all(rows.map(({ id }) => attemptsOf(db, id)))

@@ -1,10 +1,16 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { hex } from '../../../test/chains/anvil.ts'
 import { chainTest as test } from '../../../test/chains/chain-test.ts'
-import { type EvmStage, openEvmStage, type SceneOptions } from '../../../test/chains/evm-stage.ts'
-import { byTwoOperators } from '../../../test/support/operators.ts'
+import {
+  type EvmStage,
+  openEvmStage,
+  type SceneOptions,
+  type StageScene,
+} from '../../../test/chains/evm-stage.ts'
+import { byTwoOperators, desk } from '../../../test/support/operators.ts'
 import { type Bench, openBench, silent } from '../../../test/support/rail-bench.ts'
 import type { ChainOrder, ChainRail } from '../../rails/chain/rail.ts'
+import { exceptionsAbout } from '../../records/exceptions/store.ts'
 import { addWallet } from '../custody/wallets.ts'
 import { transferSteps } from './steps.ts'
 import { attemptsOf, reserveNonce, signedWithinAnHour } from './transactions.ts'
@@ -29,7 +35,10 @@ afterEach(async () => {
 })
 afterAll(() => stage?.stop())
 
-async function openScene(options: SceneOptions = {}) {
+async function openScene({
+  beforeReservation,
+  ...options
+}: SceneOptions & { readonly beforeReservation?: (scene: StageScene) => Promise<void> } = {}) {
   const scene = await stage.open({
     confirmations: DEPTH,
     tokens: TOKENS,
@@ -41,16 +50,23 @@ async function openScene(options: SceneOptions = {}) {
     ...scene.chain,
     environment: 'sandbox',
     attempt: (order, ...rest) => scene.chain.attempt(sealed(order), ...rest),
+    async wallet() {
+      await beforeReservation?.(scene)
+      return scene.chain.wallet()
+    },
   }
   bench = await openBench({ chain })
   const { world } = bench
   const customer_id = await bench.customer({ USDT: BALANCE })
-  const to = { amount: AMOUNT, network: 'polygon', destination_address: DESTINATION } as const
-  const { id } = await bench.transfer(customer_id, to)
-  const now = () => bench.transferNow(id)
+  const order = async (destination_address = DESTINATION, amount = AMOUNT) =>
+    (await bench.transfer(customer_id, { amount, network: 'polygon', destination_address })).id
+  const id = await order()
+  const now = (of = id) => bench.transferNow(of)
   return {
+    id,
     now,
-    carry: async () => transferSteps(world, silent).carry(await now()),
+    order,
+    carry: async (of = id) => transferSteps(world, silent).carry(await now(of)),
     async reserve() {
       const wallet = await scene.chain.wallet()
       await addWallet(world.db, 'polygon', wallet)
@@ -116,6 +132,74 @@ test('a transfer that is canceled before any signature spends its nonce by a can
   expect(await now()).toMatchObject({ status: 'failed', failure_code: 'canceled', tx_hash: null, nonce: 0n })
   expect(await purposes()).toEqual(['cancel'])
   expect(await holdings()).toEqual(returned)
+})
+
+const OTHER = '0x00000000000000000000000000000000000c0ffd'
+
+test('a transfer that the token refuses after it got a nonce is canceled without a payment, and later nonces go on', async () => {
+  const at = await openScene({
+    beforeReservation: ({ token }) => token.setBlackListed(DESTINATION, true),
+  })
+  await at.carry()
+  expect(await at.now()).toMatchObject({ status: 'pending', nonce: 0n, tx_hash: null })
+  const later = await at.order(OTHER)
+  await at.carry(later)
+  await stage.node.mine(DEPTH)
+  await at.carry(later)
+  expect(await at.now(later), 'it waits behind nonce 0').toMatchObject({ nonce: 1n, completed_at: null })
+  await at.cancel()
+  await at.carry()
+  expect(await at.purposes()).toEqual(['cancel'])
+  await at.carry(later)
+  await stage.node.mine(DEPTH)
+  await at.carry()
+  await at.carry(later)
+  expect(await at.now()).toMatchObject({ status: 'failed', failure_code: 'canceled', tx_hash: null })
+  expect(await at.now(later)).toMatchObject({ status: 'confirmed' })
+  const kept = TOKENS - AMOUNT
+  const balance = BALANCE - AMOUNT - 1_000_000n
+  expect(await at.holdings()).toEqual({ paid: 0n, kept, balance, in_transit: 0n })
+}, 60_000)
+
+test('a transfer with a nonce that a proposal to resolve holds is an exception, and is canceled after the proposal is rejected', async () => {
+  const { id, carry, cancel, now, purposes, holdings, reserve } = await openScene()
+  const { world } = bench
+  await reserve()
+  const details = { transfer_id: id, outcome: 'failed', evidence: 'nothing in the explorer' } as const
+  const proposal = await desk.propose(world, { name: 'resolve_transfer', details }, 'ana@x.example')
+  const clock = { ...world.clock, now: () => Date.now() + 660_000 }
+  await transferSteps({ ...world, clock }, silent).carry(await now())
+  expect(await purposes()).toEqual([])
+  expect(await exceptionsAbout(world.db, id)).toMatchObject([
+    { kind: 'stuck', details: { why: 'held_by_proposal' } },
+  ])
+  await expect(desk.approve(world, proposal.id, 'bea@x.example')).rejects.toThrow(
+    /Cancel the transfer instead/,
+  )
+  await expect(cancel()).rejects.toThrow(/open proposal already: prp_\w+\. Reject or withdraw it first/)
+  await desk.reject(world, proposal.id, 'bea@x.example', 'to be canceled')
+  await cancel()
+  await carry()
+  await stage.node.mine(DEPTH)
+  await carry()
+  expect(await now()).toMatchObject({ status: 'failed', failure_code: 'canceled', tx_hash: null, nonce: 0n })
+  expect(await holdings()).toEqual(returned)
+  await bench.admin(
+    'ALTER TABLE exceptions DISABLE TRIGGER USER',
+    'UPDATE exceptions SET opened_at = now() WHERE opened_at > now()',
+    'ALTER TABLE exceptions ENABLE TRIGGER USER',
+  )
+}, 60_000)
+
+test('transfers that do not fit into the signer’s hour wait without a nonce, also if two are prepared at once', async () => {
+  const { id, carry, now, order } = await openScene({ usdt_per_hour: 2n * AMOUNT - 1n })
+  const second = await order(OTHER)
+  await Promise.all([carry(id), carry(second)])
+  const nonces = [(await now(id)).nonce, (await now(second)).nonce]
+  expect(nonces.toSorted(), 'one of them has a nonce').toEqual([0n, null])
+  const smaller = await order(OTHER, AMOUNT - 1n)
+  await carry(smaller)
+  expect(await now(smaller), 'what fits goes before them').toMatchObject({ status: 'processing', nonce: 1n })
 })
 
 test('what was signed within the last hour is read for a signer that starts', async () => {

@@ -12,6 +12,7 @@ import { contradictionWrite } from '../../records/desk/contradictions.ts'
 import { holdRows } from '../../records/desk/holds.ts'
 import { followUpWrite, type Resolution, resolutionWrites } from '../../records/desk/resolutions.ts'
 import { eventWrite } from '../../records/events/events.ts'
+import { closeVanished } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { pausedRows } from '../custody/controls-store.ts'
 import { renderTransfer, type TransferFailureCode, transferFailureMessages } from './contract.ts'
@@ -204,6 +205,36 @@ const resolved = (
   resolution: Resolution,
   { is_spent, now }: { readonly is_spent: boolean; readonly now: Date },
 ): Write[] => resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null && !is_spent }, resolution, now)
+
+/**
+ * The transaction by which a transfer has ended was mined again, in another block than the stored one, with the same effect. Nothing
+ * else changes: the ledger counts the payment already.
+ */
+export const moveToBlock = (
+  { id, partner_id }: Transfer,
+  { attempt, ...block }: Mined,
+  vanished_hash: string,
+): Command<void> => ({
+  partner_id,
+  locks: { rows: [{ source: transferRows, id }] },
+  decide(held): Decision<void> {
+    const row = held.row(transferRows, id)
+    if (!row || !isFinalTransfer(row)) return { result: undefined }
+    return {
+      writes: [
+        writeTo(updateMined, { transfer_id: id, attempt: attempt.attempt, ...block }),
+        writeTo(closeVanished, {
+          object_id: id,
+          block_hash: vanished_hash,
+          closed_at: held.now,
+          closed_by: 'service',
+          closed_reason: `Its transaction was mined again, in block ${block.block_height} (${block.block_hash}).`,
+        }),
+      ],
+      result: undefined,
+    }
+  },
+})
 
 /** A block that was deep enough may vanish all the same until the network has finalized it. */
 function watched(world: World, { id, network }: Transfer, step: TransferStep, now: Date): Write[] {

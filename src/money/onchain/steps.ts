@@ -17,7 +17,7 @@ import { SignatureRefused } from '../../rails/signer/signer.ts'
 import { recordContradiction } from '../../records/desk/contradictions.ts'
 import { isHeld } from '../../records/desk/holds.ts'
 import { reportInvalidAnswer } from '../../records/desk/invalid-answers.ts'
-import { endFollowUp, type FollowUp, isLastFollowUp } from '../../records/desk/resolutions.ts'
+import { endFollowUp, type FollowUp } from '../../records/desk/resolutions.ts'
 import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import { type AnswerSummary, noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import { masked } from '../../records/steps/store.ts'
@@ -29,7 +29,8 @@ import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
 import { endOf, intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
 import { isDoubleTxHash, isFinalTransfer, type Transfer, transferById } from './store.ts'
-import { attemptsOf, reservationOf, reserveNonce, type StoredAttempt } from './transactions.ts'
+import { attemptsOf, reservationOf, reserveNonce } from './transactions.ts'
+import { isMined, watchBlock } from './watch.ts'
 
 /**
  * What a worker does with a transfer that it has taken (contract §9): it reserves one nonce, stores every transaction before it
@@ -168,7 +169,7 @@ async function refuseDouble(
 async function carry(world: CarryingWorld, transfer: Transfer): Promise<void> {
   if (transfer.status === 'processing') return follow(world, transfer)
   if (transfer.cancel_requested_at !== null) return cancelPending(world, transfer)
-  if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
+  if (await isHeld(world.db, transfer.id)) return waitForDecision(world, transfer)
   if (await isPaused(world, transfer.network)) return waitForResume(world, transfer)
   return transfer.nonce === null ? reserve(world, transfer) : send(world, transfer)
 }
@@ -212,6 +213,12 @@ async function waitForResume(world: CarryingWorld, transfer: Transfer): Promise<
     return waitUntil(world, transfer, { at: new Date(world.clock.now() + PAUSED_MS), why: 'rail_paused' })
   await step(world, transfer, { kind: 'broadcast' })
   await pollLater(world, transfer)
+}
+
+/** The later nonces of the wallet wait behind a transfer that has one and that a proposal holds: people must decide soon. */
+async function waitForDecision(world: World, transfer: Transfer): Promise<void> {
+  if (transfer.nonce !== null) await reportWaiting(world, transfer, 'held_by_proposal', transfer.created_at)
+  await later(world, transfer, RETRY_MS)
 }
 
 /** Two nodes may reserve at once: `reserveNonce` gives the first one's nonce to both. */
@@ -451,44 +458,3 @@ async function compare(world: World, log: Logger, pause: PauseRail, followed: Fo
   await step(world, transfer, end)
   await endFollowUp(world.db, resource_id)
 }
-
-type MinedAttempt = StoredAttempt & { readonly block_height: bigint; readonly block_hash: string }
-
-const isMined = (attempt: StoredAttempt): attempt is MinedAttempt => attempt.block_hash !== null
-
-type Watched = {
-  readonly transfer: Transfer
-  readonly made: readonly Attempt[]
-  readonly mined: MinedAttempt
-  readonly followed: FollowUp
-}
-
-/**
- * The transfer has ended by a transaction in this block. If the block is gone and the transaction is in no other final block with
- * the same effect, the books say something that the chain does not: a person must look, and the rail sends nothing more.
- */
-async function watchBlock(
-  world: World,
-  pause: PauseRail,
-  { transfer, made, mined, followed }: Watched,
-): Promise<void> {
-  const { id, network, status } = transfer
-  const finality = await world.chains[network].finality?.(mined)
-  if (finality === undefined || finality === 'final') return endFollowUp(world.db, id)
-  if (finality === 'open') {
-    if (isLastFollowUp(followed))
-      await reportVanished(world, transfer, 'its block was not finalized within a day')
-    return
-  }
-  const end = endOf(await look(world, transfer, made), made)
-  const is_same = end?.kind === status && end.mined?.attempt.tx_hash === mined.tx_hash
-  if (is_same && end.mined && (await world.chains[network].finality?.(end.mined)) === 'final')
-    return endFollowUp(world.db, id)
-  if (is_same) return
-  await reportVanished(world, transfer, 'the block in which it ended is no longer in the chain')
-  const reason = `Block ${mined.block_height} of ${network}, in which transfer ${id} ended, is no longer in the chain.`
-  await pause(world, { rail: network, by: 'service', reason })
-}
-
-const reportVanished = (world: World, transfer: Transfer, problem: string) =>
-  recordContradiction(world, { rail: transfer.network, object: transfer, said: { kind: 'gone' }, problem })

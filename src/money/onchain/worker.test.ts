@@ -196,7 +196,16 @@ test.each<[string, Partial<Record<'screen' | 'wallet' | 'attempt' | 'broadcast' 
     ],
     ['a refusal without a reason', { screen: { kind: 'refused', rail_code: '' } }, 'screen'],
     ['a refusal with a lone surrogate', { screen: { kind: 'refused', rail_code: '\ud800' } }, 'screen'],
-    ['a nonce below nothing', { wallet: { wallet: 'simulated', mined: -1n, pool: 0n } }, 'wallet'],
+    [
+      'a nonce below nothing',
+      { wallet: { wallet: 'simulated', final: 0n, final_height: 0n, mined: -1n, pool: 0n } },
+      'wallet',
+    ],
+    [
+      'a final nonce above the mined one',
+      { wallet: { wallet: 'simulated', final: 2n, final_height: 0n, mined: 1n, pool: 1n } },
+      'wallet',
+    ],
     ['null to a broadcast', { broadcast: null }, 'broadcast'],
     ['a charge below nothing', { look: { ...seen, charged: -1n } }, 'look'],
     ['a charge that is no bigint', { look: { ...seen, charged: 1 } }, 'look'],
@@ -214,7 +223,8 @@ test.each<[string, Partial<Record<'screen' | 'wallet' | 'attempt' | 'broadcast' 
       chain: {
         ...chain,
         screen: () => said('screen', () => ({ kind: 'payable' })),
-        wallet: () => said('wallet', () => ({ wallet: 'simulated', mined: 0n, pool: 0n })),
+        wallet: () =>
+          said('wallet', () => ({ wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n })),
         attempt: (order) => said('attempt', () => signedAs(order)),
         broadcast: () => said('broadcast', () => ({ kind: 'accepted' })),
         look: (_, __, made) => said('look', () => minedAs(made)),

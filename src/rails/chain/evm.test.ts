@@ -36,7 +36,7 @@ describe('a transfer is paid', () => {
         const { chain, token, wallet, order: newOrder, sign, look } = await own.open()
         const order = newOrder()
         await chain.check()
-        expect(await chain.wallet()).toEqual({ wallet, mined: 0n, pool: 0n })
+        expect(await chain.wallet()).toMatchObject({ wallet, mined: 0n, pool: 0n })
         expect(await chain.screen(order)).toEqual({ kind: 'payable' })
         const attempt = await sign(order)
         expect(await look(order, [attempt])).toEqual({ kind: 'absent' })
@@ -54,7 +54,7 @@ describe('a transfer is paid', () => {
           block_hash: receipt.blockHash,
         })
         expect(await token.balanceOf(order.destination_address)).toBe(order.amount)
-        expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 1n })
+        expect(await chain.wallet()).toMatchObject({ wallet, mined: 1n, pool: 1n })
       } finally {
         if (own !== stage) await own.stop()
       }
@@ -162,6 +162,7 @@ describe('a signed transaction', () => {
     for (const answer of answers) {
       const signer: Signer = {
         addresses: async () => ({ polygon: honest.wallet }),
+        keepRoom: async () => undefined,
         sign: async ({ unsigned }) => ({ signed: answer(unsigned) }),
       }
       const { chain } = await stage.open({ signer, contract: honest.token.contract })
@@ -336,20 +337,28 @@ describe('a broadcast', () => {
 })
 
 describe('the wallet', () => {
-  test('counts what is mined and what is in a pool; of endpoints that differ, the careful figures count', async () => {
+  test('counts what is final, mined and in a pool; of endpoints that differ, the careful figures count', async () => {
     const { chain, wallet, order: newOrder, sign } = await stage.open()
     const order = newOrder()
     await chain.broadcast(order, await sign(order))
-    expect(await chain.wallet()).toEqual({ wallet, mined: 0n, pool: 1n })
+    expect(await chain.wallet()).toMatchObject({ wallet, mined: 0n, pool: 1n })
     await stage.node.mine()
-    expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 1n })
+    const { final, final_height, ...known } = await chain.wallet()
+    expect({ final, ...known }).toEqual({ wallet, final: 0n, mined: 1n, pool: 1n })
+    const { confirmations } = networks[stage.network]
+    await stage.node.mine(confirmations - 2)
+    expect(await chain.wallet(), 'one block is missing').toMatchObject({ final: 0n })
+    await stage.node.mine()
+    const then = final_height + BigInt(confirmations - 1)
+    expect(await chain.wallet()).toMatchObject({ final: 1n, final_height: then })
+    expect((await chain.holdings()).block_height, 'where holdings are read').toBe(then)
     stage.endpoints[1].become({
       rewrite: ({ method }, reply) =>
         method === 'eth_getTransactionCount' ? { ...reply, result: '0x5' } : reply,
     })
-    expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 5n })
+    expect(await chain.wallet()).toMatchObject({ wallet, mined: 1n, pool: 5n })
     stage.endpoints[1].become({ cut: true })
-    expect(await chain.wallet(), 'one endpoint is down').toEqual({ wallet, mined: 1n, pool: 1n })
+    expect(await chain.wallet(), 'one endpoint is down').toMatchObject({ wallet, mined: 1n, pool: 1n })
     stage.endpoints[0].become({ cut: true })
     await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
   })

@@ -3,7 +3,7 @@ import { refuse } from '../../core/errors.ts'
 import { networks } from '../../core/networks.ts'
 import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
 import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './evm/calls.ts'
-import { ChainCheckFailed, checkChain, readHoldings, readNonces, walletOf } from './evm/condition.ts'
+import { ChainCheckFailed, checkChain, readHoldings, readWallet, walletOf } from './evm/condition.ts'
 import { finalityOf, look } from './evm/evidence.ts'
 import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
 import { screenOrder } from './evm/screening.ts'
@@ -99,18 +99,16 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
         return feeInputs()
       }),
 
-    wallet: () =>
-      orUnavailable(async () => {
-        const { wallet } = await sceneOf()
-        return { wallet, ...(await readNonces(rpc, wallet)) }
-      }),
+    wallet: () => orUnavailable(async () => readWallet(rpc, await sceneOf())),
 
     async screen(order, signal) {
       if (options.order_most !== undefined && order.amount > options.order_most)
         return later(order, 'signer_limit')
       const screened = await orNone(async () => screenOrder(rpc, await sceneOf(), order, signal))
       if (!screened) return later(order, 'endpoints_unavailable')
-      return screened.kind === 'later' ? later(order, screened.why) : screened
+      if (screened.kind === 'refused') return screened
+      const why = screened.kind === 'later' ? screened.why : await noRoom(options, order, screened)
+      return why ? later(order, why) : { kind: 'payable' }
     },
 
     async attempt(order, reservation, made, purpose, signal) {
@@ -153,6 +151,19 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
       return found ?? unavailable()
     },
   }
+}
+
+/**
+ * A payment that the signer does not sign within this hour gets no nonce: all later transfers of the wallet would wait behind it.
+ * It never costs more than the cap.
+ */
+async function noRoom(
+  { signer, network, cost_most_wei }: EvmChainOptions,
+  { id: transfer_id, amount }: ChainOrder,
+  expected: { readonly gas_wei: bigint },
+): Promise<'signer_limit' | undefined> {
+  const gas_wei = expected.gas_wei < cost_most_wei ? expected.gas_wei : cost_most_wei
+  return (await signer.keepRoom({ transfer_id, network, amount, gas_wei })) && 'signer_limit'
 }
 
 function placeOf({ network, confirmations, contract }: EvmChainOptions): EvmPlace {

@@ -27,6 +27,12 @@ export type Reservation = {
 /** The wallet that pays, and its next nonce as the chain counts it. */
 export type WalletState = {
   readonly wallet: string
+  /**
+   * After the transactions up to `final_height`, the newest block that is deep enough to be final, at which `holdings` are read. Where
+   * endpoints differ, the lowest of both. Never above `mined`.
+   */
+  readonly final: bigint
+  readonly final_height: bigint
   /** After the transactions that are mined. Where endpoints differ, the lowest. */
   readonly mined: bigint
   /** After the transactions in a mempool too. Where endpoints differ, the highest. Never below `mined`. */
@@ -76,6 +82,8 @@ export const laterReasons = [
   'endpoints_disagree',
   /** As many transfers as may hold a nonce of the wallet. */
   'nonces_in_use',
+  /** An open proposal holds the transfer, and its nonce with it. */
+  'held_by_proposal',
   'rail_paused',
 ] as const
 export type LaterReason = (typeof laterReasons)[number]

@@ -75,6 +75,47 @@ async function ruleOf(request: SignRequest, signer = openSigner()): Promise<Sign
   }
 }
 
+describe('room for a payment', () => {
+  const ahead = (transfer_id: string, changes: { amount?: bigint; gas_wei?: bigint } = {}) =>
+    ({ transfer_id, network: 'polygon', amount: 1_500_000n, gas_wei: 10n ** 15n, ...changes }) as const
+  function open(changes: Partial<typeof per_hour>) {
+    let now = Date.UTC(2026, 0, 1)
+    const own = { ...limits, per_hour: { ...per_hour, ...changes } }
+    const signer = openSigner({ networks: { polygon: own }, clock: { now: () => now } })
+    return { signer, pass: (ms: number) => (now += ms) }
+  }
+
+  test.each([
+    ['signatures', { count: 1 }, 'count_per_hour'],
+    ['amounts', { amount: 2_999_999n }, 'amount_per_hour'],
+    ['costs', { gas_wei: 2n * 10n ** 15n - 1n }, 'gas_per_hour'],
+  ] as const)('is kept for the one that asked first, within the limit of %s', async (_, changes, rule) => {
+    const { signer, pass } = open(changes)
+    expect(await signer.keepRoom(ahead('tr_1'))).toBeUndefined()
+    expect(await signer.keepRoom(ahead('tr_1')), 'asked again').toBeUndefined()
+    expect(await signer.keepRoom(ahead('tr_2'))).toBe(rule)
+    pass(30_000)
+    expect(await signer.keepRoom(ahead('tr_2')), 'the first one was not signed').toBeUndefined()
+  })
+
+  test('is taken by the signature, and free again after an hour', async () => {
+    const { signer, pass } = open({ amount: 2_000_000n })
+    await signer.keepRoom(ahead('tr_1'))
+    await signer.sign(requestOf())
+    pass(30_000)
+    expect(await signer.keepRoom(ahead('tr_2'))).toBe('amount_per_hour')
+    expect(await signer.keepRoom(ahead('tr_3', { amount: 500_000n })), 'a smaller one').toBeUndefined()
+    pass(HOUR_MS)
+    expect(await signer.keepRoom(ahead('tr_2'))).toBeUndefined()
+  })
+
+  test('that is kept for a payment without a nonce does not stop one that has a nonce', async () => {
+    const { signer } = open({ count: 1 })
+    await signer.keepRoom(ahead('tr_2'))
+    expect(await ruleOf(requestOf(), signer)).toBe('signed')
+  })
+})
+
 describe('what is signed', () => {
   test('has the bytes that viem makes for the same transaction', async () => {
     const { signed } = await openSigner().sign(requestOf())

@@ -81,6 +81,9 @@ export function localSigner({
     async addresses() {
       return Object.fromEntries([...rules.keys()].map((network) => [network, wallet]))
     },
+    async keepRoom({ transfer_id, network, ...payment }) {
+      return (await countsOnce()).get(network)?.keepRoom(transfer_id, payment)
+    },
     async sign(request) {
       const own = rules.get(request.intent.network)
       if (!own) throw refusal(request, 'network', `it has no key for ${request.intent.network}.`)
@@ -129,7 +132,7 @@ function checkTransaction(
     assertRule('data', found.data === '0x', 'a cancel must have no data.')
   } else throw refusal(request, 'purpose', 'the purpose is neither pay nor cancel.')
   const amount = purpose === 'pay' ? intent.amount : 0n
-  const exceeded = own.hourly.take({ nonce: found.nonce, amount, gas_wei: cost })
+  const exceeded = own.hourly.take({ nonce: found.nonce, amount, gas_wei: cost }, intent.transfer_id)
   if (exceeded) throw refusal(request, exceeded, hourlyProblems[exceeded])
 }
 

@@ -1,5 +1,6 @@
 import type { Network } from '../../core/networks.ts'
 import type { Purpose, Reservation } from '../chain/rail.ts'
+import type { HourlyRule } from './hourly.ts'
 
 /** What the customer asked for, sealed when the transfer was accepted (`seal.ts`). */
 export type Intent = {
@@ -18,10 +19,24 @@ export type SignRequest = {
   readonly reservation: Reservation
 }
 
+/** A payment that is going to be signed as soon as it has a nonce. */
+export type PaymentAhead = {
+  readonly transfer_id: string
+  readonly network: Network
+  readonly amount: bigint
+  /** What its gas may cost. */
+  readonly gas_wei: bigint
+}
+
 /** Holds the keys of the wallets. A signer trusts nothing that it is handed but the seal. */
 export interface Signer {
   /** The wallet of each network that the signer has a key for. */
   addresses(): Promise<Partial<Record<Network, string>>>
+  /**
+   * Asked before a nonce is reserved: which limit of the hour leaves no room for the payment. Undefined: there is room, and it is kept
+   * for the payment for half a minute. Other signers with the same key do not know of it.
+   */
+  keepRoom(payment: PaymentAhead): Promise<HourlyRule | undefined>
   /** Throws `SignatureRefused`. */
   sign(request: SignRequest): Promise<{ readonly signed: string }>
 }

@@ -27,7 +27,7 @@ export async function holdResource(tx: Db, resource_id: string, proposal_id: str
   if (rowCount === 1) return
   const { rows } = await tx.query('SELECT proposal_id FROM holds WHERE resource_id = $1', [resource_id])
   refuse('not_possible', {
-    message: `${resource_id} has an open proposal already: ${rows[0]?.proposal_id ?? 'one just decided'}.`,
+    message: `${resource_id} has an open proposal already: ${rows[0]?.proposal_id ?? 'one just decided'}. Reject or withdraw it first.`,
   })
 }
 

@@ -89,6 +89,16 @@ export async function takeFollowUps(db: Db, kind: FollowedKind, limit: number): 
   return rows
 }
 
+/** What the books say is not in the chain: the next query follows soon, and the schedule begins anew after it. */
+export async function askAgain(db: Db, resource_id: string, after_ms: number): Promise<void> {
+  await db.query({
+    name: 'ask again',
+    text: `UPDATE follow_ups SET asked = 0, ask_at = clock_timestamp() + make_interval(secs => $2::float8 / 1000)
+      WHERE resource_id = $1`,
+    values: [resource_id, after_ms],
+  })
+}
+
 /** The rail gave a final answer, so no more queries are needed. */
 export async function endFollowUp(db: Db, resource_id: string): Promise<void> {
   await db.query('UPDATE follow_ups SET ask_at = NULL WHERE resource_id = $1', [resource_id])

@@ -226,6 +226,23 @@ export const closeForeignTransactions = targetOf(
     FROM ${rows} WHERE old.kind = 'foreign_transactions' AND old.object_id = new.object_id AND old.closed_at IS NULL`,
 )
 
+/** The same, for a transfer whose block had vanished. `block_hash` is the block that the exception is about. */
+export const closeVanished = targetOf(
+  'update exceptions: vanished blocks',
+  {
+    object_id: 'text',
+    block_hash: 'text',
+    closed_at: 'timestamptz',
+    closed_by: 'text',
+    closed_reason: 'text',
+  },
+  (
+    rows,
+  ) => `UPDATE exceptions AS old SET closed_at = new.closed_at, closed_by = new.closed_by, closed_reason = new.closed_reason
+    FROM ${rows} WHERE old.kind = 'contradiction' AND old.object_id = new.object_id AND old.closed_at IS NULL
+      AND old.details -> 'rail_says' ->> 'block_hash' = new.block_hash`,
+)
+
 /** Open and closed ones, newest first. */
 export async function exceptionsAbout(db: Db, object_id: string): Promise<Exception[]> {
   const { rows } = await db.query(

@@ -119,6 +119,7 @@ export const ui = {
     endpoints_unavailable: 'no endpoint of the network answers',
     endpoints_disagree: 'the endpoints of the network disagree',
     nonces_in_use: 'too many transfers of the wallet are on their way',
+    held_by_proposal: 'an open proposal holds it, and later ones of the wallet wait behind it',
     rail_paused: 'the rail is paused',
   } as Readonly<Record<string, string>>,
   tiers: { standard: 'Standard', growth: 'Growth', enterprise: 'Enterprise' } as Readonly<

@@ -134,7 +134,9 @@ export const ui: typeof En = {
     foreign_transactions_found:
       'A blockchain tem transações da carteira que este banco de dados não conhece. Consulte cada uma: o que elas pagaram não pode ser pago de novo. Depois proponha de novo a retomada do trilho.',
     foreign_transactions_wait:
-      'Transações da carteira que este banco de dados não conhece ainda esperam no mempool. Retome o trilho depois que forem mineradas.',
+      'Transações da carteira que este banco de dados não conhece ainda não são finais na blockchain. Retome o trilho depois que todas tiverem confirmações suficientes.',
+    books_differ:
+      'A conciliação mostra uma diferença entre os livros e a carteira. Descubra qual transação a causou e lance a movimentação de custódia. Depois retome o trilho.',
     never_accepted:
       'Este pagamento não precisa da declaração sobre a aceitação: a rede nunca o aceitou, ou ele foi pago. Retire a declaração.',
     was_accepted:
@@ -148,6 +150,8 @@ export const ui: typeof En = {
     never_signed: 'A transferência nunca foi assinada, portanto não pode ter sido confirmada.',
     not_confirmed:
       'Pelo que se sabe aqui, a transferência não está confirmada. O dinheiro segue em trânsito. Compare o hash com o explorador da rede.',
+    worker_settles:
+      'A transação ainda não é final na rede. O dinheiro segue em trânsito, e o serviço confirma a transferência sozinho quando a transação tiver confirmações suficientes. Recuse a proposta: enquanto ela está aberta, nada é transmitido de novo.',
     may_still_be_mined:
       'A transferência está assinada: só pode falhar quando a própria rede informar que foi revertida ou cancelada. O dinheiro segue em trânsito. Cancele a transferência.',
     canceled_before: 'A transferência já está sendo cancelada. Espere a decisão da rede.',
@@ -189,6 +193,7 @@ export const ui: typeof En = {
     endpoints_unavailable: 'nenhum endpoint da rede responde',
     endpoints_disagree: 'os endpoints da rede discordam',
     nonces_in_use: 'há transferências demais da carteira em andamento',
+    held_by_proposal: 'uma proposta aberta a retém; as seguintes da carteira esperam atrás dela',
     rail_paused: 'a rede está pausada',
   },
   tiers: { standard: 'Padrão', growth: 'Crescimento', enterprise: 'Corporativo' },

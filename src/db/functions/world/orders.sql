@@ -43,16 +43,25 @@ CREATE OR REPLACE TRIGGER wallets_nonces_grow BEFORE UPDATE ON wallets
     IS DISTINCT FROM (NEW.id, NEW.network, NEW.address, NEW.first_nonce, NEW.created_at))
   EXECUTE FUNCTION nonces_grow();
 
--- A signed transaction never changes; the block that it is in for good is written once.
+-- A signed transaction never changes. The block that it is in is written once, and another one only while the transfer is watched:
+-- until the network has finalized the block, it may vanish, and the transaction is mined again.
 CREATE OR REPLACE FUNCTION transaction_stays() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'transaction % of % never changes', OLD.attempt, OLD.transfer_id;
 END $$;
 CREATE OR REPLACE TRIGGER transactions_stay BEFORE UPDATE OF transfer_id, attempt, network, purpose, tx_hash, signed, terms, created_at ON transactions
   FOR EACH ROW EXECUTE FUNCTION transaction_stays();
+CREATE OR REPLACE FUNCTION block_stays() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.block_hash IS NOT NULL AND EXISTS (SELECT FROM follow_ups f JOIN transfers t ON t.id = f.resource_id
+      WHERE f.resource_id = OLD.transfer_id AND f.ask_at IS NOT NULL AND t.completed_at IS NOT NULL) THEN
+    RETURN NEW;
+  END IF;
+  RAISE EXCEPTION 'transaction % of % never changes: its block is final', OLD.attempt, OLD.transfer_id;
+END $$;
 CREATE OR REPLACE TRIGGER transactions_mined_once BEFORE UPDATE OF block_height, block_hash ON transactions
   FOR EACH ROW WHEN (OLD.block_hash IS NOT NULL AND (OLD.block_height, OLD.block_hash) IS DISTINCT FROM (NEW.block_height, NEW.block_hash))
-  EXECUTE FUNCTION transaction_stays();
+  EXECUTE FUNCTION block_stays();
 
 -- The hash of a transfer is that of one of its own payments. Asked after the statement, which may insert the transaction too.
 -- A node of the version before signs without storing a transaction, also a transfer for which a newer node has reserved a nonce:

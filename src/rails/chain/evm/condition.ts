@@ -66,14 +66,18 @@ export async function walletOf(
   return wallet
 }
 
+/** The newest final block: `look` calls a transaction of this block mined, and one of the next block not yet. */
+async function finalHeight(node: RpcNode, confirmations: bigint): Promise<bigint> {
+  const { height: head } = await node.ask(newestBlock())
+  return head + 1n > confirmations ? head + 1n - confirmations : 0n
+}
+
 /** Both balances at the newest block that is final, which is still in the chain after they were read. */
 export async function readHoldings(
   node: RpcNode,
   { contract, wallet, confirmations }: EvmScene,
 ): Promise<Holdings | undefined> {
-  const { height: head } = await node.ask(newestBlock())
-  // `look` calls a transaction of this block mined, and one of the next block not yet.
-  const height = head + 1n > confirmations ? head + 1n - confirmations : 0n
+  const height = await finalHeight(node, confirmations)
   const before = await node.ask(blockAt(height))
   const [asset, native, after] = await Promise.all([
     readBalance(node, contract, wallet, height),
@@ -84,17 +88,29 @@ export async function readHoldings(
   return { wallet, asset, native, block_height: height, block_hash: before.hash }
 }
 
-/** Endpoints may know different mempools. The lowest mined and the highest pending nonce are the careful ones. */
-export async function readNonces(rpc: Rpc, wallet: string): Promise<Pick<WalletState, 'mined' | 'pool'>> {
-  const answers = await rpc.all((node) =>
-    Promise.all([
+/** Endpoints may know different mempools. The lowest final and mined and the highest pending nonce are the careful ones. */
+export async function readWallet(
+  rpc: Rpc,
+  { wallet, confirmations }: Pick<EvmScene, 'wallet' | 'confirmations'>,
+): Promise<WalletState> {
+  const answers = await rpc.all(async (node) => {
+    const final_height = await finalHeight(node, confirmations)
+    const [final, mined, pending] = await Promise.all([
+      node.ask(transactionCount(wallet, final_height)),
       node.ask(transactionCount(wallet, 'latest')),
       node.ask(transactionCount(wallet, 'pending')),
-    ]),
-  )
-  const mined = answers.map(({ answer }) => answer[0])
-  const known = answers.flatMap(({ answer }) => answer)
-  return { mined: lowestOf(mined), pool: highestOf(known) }
+    ])
+    return { final_height, final, mined, pending }
+  })
+  const each = answers.map(({ answer }) => answer)
+  const mined = lowestOf(each.map((one) => one.mined))
+  return {
+    wallet,
+    final: lowestOf([mined, ...each.map((one) => one.final)]),
+    final_height: lowestOf(each.map((one) => one.final_height)),
+    mined,
+    pool: highestOf(each.flatMap((one) => [one.mined, one.pending])),
+  }
 }
 
 const lowestOf = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a < b ? a : b))

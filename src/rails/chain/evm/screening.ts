@@ -9,7 +9,8 @@ import { isSameAddress, readBalance, readToken, transferData, ZERO_ADDRESS } fro
 
 /** Whether an order can be paid, before anything is reserved for it. */
 export type Screening =
-  | { readonly kind: 'payable' }
+  /** `gas_wei`: at most so much does its gas cost by today's fees. */
+  | { readonly kind: 'payable'; readonly gas_wei: bigint }
   | { readonly kind: 'refused'; readonly rail_code: string }
   /** A person or time can change it: the wallet is empty, or the token refuses for a reason that is not known. */
   | { readonly kind: 'later'; readonly why: LaterReason }
@@ -54,9 +55,10 @@ async function simulate(
   ])
   if (tokens === undefined || tokens < amount) return { kind: 'later', why: 'wallet_too_empty' }
   const { max_fee } = todaysFees({ base_fee: block.base_fee, priority, priority_most })
-  if (native < max_fee * GAS_FALLBACK) return { kind: 'later', why: 'gas_coin_too_low' }
+  const gas_wei = max_fee * GAS_FALLBACK
+  if (native < gas_wei) return { kind: 'later', why: 'gas_coin_too_low' }
   const went_well = outcome.kind === 'returned' && !(outcome.data.length > 2 && BigInt(outcome.data) === 0n)
-  return went_well ? { kind: 'payable' } : explainRevert(node, scene, destination_address)
+  return went_well ? { kind: 'payable', gas_wei } : explainRevert(node, scene, destination_address)
 }
 
 /** The lists of blocked addresses of the USDT contracts: Tether's own, and those of USDT0 and of other issuers. */

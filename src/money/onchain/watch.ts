@@ -1,0 +1,102 @@
+import type { Attempt, Seen } from '../../rails/chain/rail.ts'
+import { recordContradiction } from '../../records/desk/contradictions.ts'
+import { askAgain, endFollowUp, type FollowUp, isLastFollowUp } from '../../records/desk/resolutions.ts'
+import { closeOpenException, exceptionsAbout } from '../../records/exceptions/store.ts'
+import type { World } from '../../world.ts'
+import type { PauseRail } from '../custody/guard.ts'
+import { chainOrderOf } from './order.ts'
+import { endOf, moveToBlock } from './settle.ts'
+import type { Transfer } from './store.ts'
+import { reservationOf, type StoredAttempt } from './transactions.ts'
+
+/** A transfer has ended by a transaction in a block. The block is watched until the network has finalized it (decision 0056). */
+type Watched = {
+  readonly transfer: Transfer
+  readonly made: readonly Attempt[]
+  readonly mined: MinedAttempt
+  readonly followed: FollowUp
+}
+
+type MinedAttempt = StoredAttempt & { readonly block_height: bigint; readonly block_hash: string }
+
+export const isMined = (attempt: StoredAttempt): attempt is MinedAttempt => attempt.block_hash !== null
+
+/** Delay to the next query while the transaction is in no final block. */
+const VANISHED_MS = 15_000
+/** The same when only a person can judge what the chain shows. */
+const UNCLEAR_MS = 3_600_000
+
+const GONE = 'the block in which it ended is no longer in the chain'
+const problems = {
+  open: 'its block was not finalized within a day',
+  absent: GONE,
+  waiting: GONE,
+  taken: `${GONE}, and its nonce was spent by a transaction that the service did not sign`,
+  mined: `${GONE}, and what was mined since is not what was booked`,
+} as const
+
+export async function watchBlock(world: World, pause: PauseRail, watched: Watched): Promise<void> {
+  const { transfer, mined, followed } = watched
+  const finality = await world.chains[transfer.network].finality?.(mined)
+  if (finality === 'gone') return bringBack(world, pause, watched)
+  if (finality !== 'open') return endFollowUp(world.db, transfer.id)
+  if (isLastFollowUp(followed)) {
+    const { network: rail } = transfer
+    await recordContradiction(world, {
+      rail,
+      object: transfer,
+      said: { kind: 'open' },
+      problem: problems.open,
+    })
+  }
+}
+
+/**
+ * The books say something that the chain does not: a person must look, and the rail sends nothing new. The transaction is broadcast
+ * until it is in a final block again. Its bytes and its nonce are the same, so it makes true what is booked, and nothing else.
+ */
+async function bringBack(world: World, pause: PauseRail, watched: Watched): Promise<void> {
+  const { transfer, made, mined } = watched
+  const { id, network, status } = transfer
+  const rail = world.chains[network]
+  await askAgain(world.db, id, VANISHED_MS)
+  const seen = await rail.look(chainOrderOf(transfer), reservationOf(transfer), made)
+  const end = endOf(seen, made)
+  const is_same = end?.kind === status && end.mined?.attempt.tx_hash === mined.tx_hash
+  if (is_same && end.mined) return world.commit(moveToBlock(transfer, end.mined, mined.block_hash))
+  await reportVanished(world, pause, watched, seen)
+  if (seen.kind === 'taken' || seen.kind === 'mined') return askAgain(world.db, id, UNCLEAR_MS)
+  if (seen.kind === 'absent' && mayRepeat(transfer, mined))
+    await rail.broadcast(chainOrderOf(transfer), mined)
+}
+
+/** A payment without effect, whose money went back, might pay if it were mined again. */
+const mayRepeat = ({ status }: Transfer, { purpose }: Attempt): boolean =>
+  purpose === (status === 'confirmed' ? 'pay' : 'cancel')
+
+/** Once for each block and problem: a rail that operators resumed meanwhile is not paused again for what they know. */
+async function reportVanished(
+  world: World,
+  pause: PauseRail,
+  { transfer, mined }: Watched,
+  seen: Seen,
+): Promise<void> {
+  const { id, network } = transfer
+  const { block_height, block_hash } = mined
+  const problem = problems[seen.kind]
+  const told = (await exceptionsAbout(world.db, id)).filter(({ kind }) => kind === 'contradiction')
+  if (told.some(({ details }) => details.problem === problem && blockOf(details.rail_says) === block_hash))
+    return
+  const reason = `Block ${block_height} of ${network}, in which transfer ${id} ended, is no longer in the chain.`
+  await pause(world, { rail: network, by: 'service', reason })
+  await closeOpenException(world.db, {
+    kind: 'contradiction',
+    object_id: id,
+    reason: `A newer exception tells more: ${problem}.`,
+  })
+  const said = { kind: 'gone', block_height, block_hash }
+  await recordContradiction(world, { rail: network, object: transfer, said, problem })
+}
+
+const blockOf = (said: unknown): unknown =>
+  typeof said === 'object' && said !== null && 'block_hash' in said ? said.block_hash : undefined
