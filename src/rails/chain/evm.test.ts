@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { hex } from '../../../test/chains/anvil.ts'
 import { chainTest as test } from '../../../test/chains/chain-test.ts'
 import { type EvmStage, openEvmStage } from '../../../test/chains/evm-stage.ts'
-import { ofAnotherChain, type RpcRequest } from '../../../test/chains/rpc-proxy.ts'
+import { behind, ofAnotherChain, type ProxyMode, type RpcRequest } from '../../../test/chains/rpc-proxy.ts'
 import { tokenArtefact, tokenSource } from '../../../test/chains/token.ts'
 import { networks } from '../../core/networks.ts'
 import { localSigner } from '../signer/local.ts'
@@ -347,11 +347,35 @@ describe('the wallet', () => {
       rewrite: ({ method }, reply) =>
         method === 'eth_getTransactionCount' ? { ...reply, result: '0x5' } : reply,
     })
-    expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 5n })
+    expect(await chain.wallet(), 'one of two endpoints alone').toEqual({ wallet, mined: 1n, pool: 1n })
+    stage.endpoints[0].become({
+      rewrite: ({ method, params }, reply) =>
+        method === 'eth_getTransactionCount' && params[1] === 'pending' ? { ...reply, result: '0x4' } : reply,
+    })
+    expect(await chain.wallet(), 'the highest that both know').toEqual({ wallet, mined: 1n, pool: 4n })
+    stage.endpoints[0].become({})
     stage.endpoints[1].become({ cut: true })
     expect(await chain.wallet(), 'one endpoint is down').toEqual({ wallet, mined: 1n, pool: 1n })
     stage.endpoints[0].become({ cut: true })
     await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+  })
+
+  test('is said to have a nonce by the only endpoint that answers: that counts if the endpoint says so twice', async () => {
+    const { chain, wallet } = await stage.open({ urls: [stage.endpoints[0].url] })
+    let told = 0
+    const sayFive = (times: number) => {
+      told = 0
+      stage.endpoints[0].become({
+        rewrite: ({ method, params }, reply) =>
+          method === 'eth_getTransactionCount' && params[1] === 'pending' && ++told <= times
+            ? { ...reply, result: '0x5' }
+            : reply,
+      })
+    }
+    sayFive(1)
+    expect(await chain.wallet(), 'a single reading').toEqual({ wallet, mined: 0n, pool: 0n })
+    sayFive(2)
+    expect(await chain.wallet(), 'two readings in a row').toEqual({ wallet, mined: 0n, pool: 5n })
   })
 
   test('holds tokens and gas coin at the newest block that no reorganisation removes', async () => {
@@ -373,8 +397,43 @@ describe('the wallet', () => {
     expect(await chain.holdings(), 'one block short').toMatchObject({ asset: 123_456_789n })
     await stage.node.mine()
     expect(await chain.holdings()).toMatchObject({ asset: 123_456_790n, ...(await final()) })
+    stage.endpoints[1].become({ cut: true })
+    expect(await chain.holdings(), 'one endpoint is down').toMatchObject({ asset: 123_456_790n })
     for (const endpoint of stage.endpoints) endpoint.become({ cut: true })
     await expect(chain.holdings()).rejects.toMatchObject({ code: 'rail_unavailable' })
+  })
+
+  test('holds nothing that is told while two endpoints differ: in tokens, in gas coin, or in the block', async () => {
+    const { chain, warnings } = await stage.open({ tokens: 123_456_789n, gas_coin: 777n })
+    await stage.node.mine(networks.polygon.confirmations)
+    const lies: ProxyMode[] = [
+      {
+        rewrite: ({ method, params }, reply) =>
+          method === 'eth_call' && params[0].data.startsWith('0x70a08231')
+            ? { ...reply, result: `0x${(10n ** 12n).toString(16).padStart(64, '0')}` }
+            : reply,
+      },
+      {
+        rewrite: ({ method }, reply) => (method === 'eth_getBalance' ? { ...reply, result: '0x30a' } : reply),
+      },
+      {
+        rewrite: ({ method, params }, reply) =>
+          method === 'eth_getBlockByNumber' && params[0] !== 'latest'
+            ? { ...reply, result: { ...reply.result, hash: `0x${'ab'.repeat(32)}` } }
+            : reply,
+      },
+    ]
+    for (const lie of lies) {
+      stage.endpoints[1].become(lie)
+      await expect(chain.holdings()).rejects.toMatchObject({
+        code: 'rail_unavailable',
+        details: { why: 'endpoints_disagree' },
+      })
+    }
+    expect(warnings).toHaveLength(3)
+    stage.endpoints[1].become(await behind(stage.node.url))
+    await stage.node.mine(3)
+    expect(await chain.holdings(), 'at a block that both have').toMatchObject({ asset: 123_456_789n })
   })
 })
 

@@ -78,6 +78,7 @@ const ExceptionObject = T.Object({
     'rail_paused',
     'foreign_transactions',
     'reconciliation',
+    'holdings_old',
   ]),
   rail: T.String(),
   object_id: T.String(),

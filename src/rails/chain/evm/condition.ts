@@ -66,14 +66,31 @@ export async function walletOf(
   return wallet
 }
 
-/** Both balances at the newest block that is final, which is still in the chain after they were read. */
+/**
+ * What the wallet holds at the newest block that is final for every endpoint that answers. `endpoints_disagree`: they tell different figures of
+ * this block, or different blocks. Undefined if the block left the chain while the figures were read.
+ */
 export async function readHoldings(
-  node: RpcNode,
-  { contract, wallet, confirmations }: EvmScene,
-): Promise<Holdings | undefined> {
-  const { height: head } = await node.ask(newestBlock())
+  rpc: Rpc,
+  scene: EvmScene,
+): Promise<Holdings | 'endpoints_disagree' | undefined> {
+  const heads = await rpc.all((node) => node.ask(newestBlock()))
+  const head = lowestOf(heads.map(({ answer }) => answer.height))
   // `look` calls a transaction of this block mined, and one of the next block not yet.
-  const height = head + 1n > confirmations ? head + 1n - confirmations : 0n
+  const height = head + 1n > scene.confirmations ? head + 1n - scene.confirmations : 0n
+  const views = (await rpc.all((node) => holdingsAt(node, scene, height))).map(({ answer }) => answer)
+  const told = views.flatMap((view) => view ?? [])
+  const keys = new Set(told.map(({ asset, native, block_hash }) => [asset, native, block_hash].join(' ')))
+  if (keys.size > 1) return 'endpoints_disagree'
+  return told.length === views.length ? told[0] : undefined
+}
+
+/** Both balances at a block that is still in the chain after they were read. */
+async function holdingsAt(
+  node: RpcNode,
+  { contract, wallet }: EvmScene,
+  height: bigint,
+): Promise<Holdings | undefined> {
   const before = await node.ask(blockAt(height))
   const [asset, native, after] = await Promise.all([
     readBalance(node, contract, wallet, height),
@@ -84,18 +101,29 @@ export async function readHoldings(
   return { wallet, asset, native, block_height: height, block_hash: before.hash }
 }
 
-/** Endpoints may know different mempools. The lowest mined and the highest pending nonce are the careful ones. */
+/**
+ * Endpoints may know different mempools. The lowest mined nonce is the careful one. A nonce in `pool` that the database does not know
+ * pauses the rail, so one answer alone never decides it: `pool` is the highest nonce that two endpoints know, or that the only
+ * endpoint that answers tells twice.
+ */
 export async function readNonces(rpc: Rpc, wallet: string): Promise<Pick<WalletState, 'mined' | 'pool'>> {
-  const answers = await rpc.all((node) =>
-    Promise.all([
-      node.ask(transactionCount(wallet, 'latest')),
-      node.ask(transactionCount(wallet, 'pending')),
-    ]),
-  )
-  const mined = answers.map(({ answer }) => answer[0])
-  const known = answers.flatMap(({ answer }) => answer)
-  return { mined: lowestOf(mined), pool: highestOf(known) }
+  const ask = () =>
+    rpc.all((node) =>
+      Promise.all([
+        node.ask(transactionCount(wallet, 'latest')),
+        node.ask(transactionCount(wallet, 'pending')),
+      ]),
+    )
+  const answers = await ask()
+  const mined = lowestOf(answers.map(({ answer }) => answer[0]))
+  const again = answers.length > 1 ? answers : await ask()
+  const readings = again.length > 1 ? again : [...answers, ...again]
+  const known = readings.map(({ answer }) => highestOf(answer))
+  return { mined, pool: highestOf([mined, secondHighestOf(known)]) }
 }
 
 const lowestOf = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a < b ? a : b))
+/** The highest value that at least two of them reach. */
+const secondHighestOf = (values: readonly bigint[]): bigint =>
+  [...values].sort((a, b) => (a > b ? -1 : 1))[1]!
 const highestOf = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a > b ? a : b))
