@@ -112,6 +112,7 @@ const answersWith = (tx_hash: typeof plainHash) => ({
       block_height: Nonce,
       block_hash: tx_hash,
       charged: T.Optional(Units),
+      gas_paid_wei: T.Optional(Figure),
     }),
     taken: T.Object({ kind: T.Literal('taken') }),
   } satisfies Answers,

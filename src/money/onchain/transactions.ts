@@ -85,23 +85,37 @@ export const insertTransactions = insertInto('transactions', {
   created_at: 'timestamptz',
 })
 
-/** The block in which a transaction is for good. */
+/** The block in which a transaction is for good, and what it cost. */
 export const updateMined = targetOf(
   'update transactions: mined',
-  { transfer_id: 'text', attempt: 'integer', block_height: 'bigint', block_hash: 'text' },
-  (rows) => `UPDATE transactions AS old SET block_height = new.block_height, block_hash = new.block_hash
+  {
+    transfer_id: 'text',
+    attempt: 'integer',
+    block_height: 'bigint',
+    block_hash: 'text',
+    gas_paid_wei: 'numeric?',
+  },
+  (
+    rows,
+  ) => `UPDATE transactions AS old SET block_height = new.block_height, block_hash = new.block_hash, gas_paid_wei = new.gas_paid_wei
     FROM ${rows} WHERE old.transfer_id = new.transfer_id AND old.attempt = new.attempt RETURNING 1`,
   { counted: true },
 )
 
 /** A transaction of a transfer and its final block. */
-export type Mined = Block & { readonly attempt: Attempt }
+export type Mined = Block & {
+  readonly attempt: Attempt
+  /** What the network charged in the coin that pays for gas; null if no node told it. */
+  readonly gas_paid_wei: bigint | null
+}
 
 /** An attempt and the block in which it is final, if it was mined. */
 export type StoredAttempt = Attempt & {
   readonly transfer_id: string
   readonly block_height: bigint | null
   readonly block_hash: string | null
+  /** Null if the transaction is not final, or no node told it. */
+  readonly gas_paid_wei: bigint | null
 }
 
 const readAttempts = batched<string, readonly StoredAttempt[]>(async (db, ids) => {

@@ -52,6 +52,10 @@ describe('a transfer is paid', () => {
           ...{ kind: 'mined', effect: 'paid', tx_hash: attempt.tx_hash },
           block_height: BigInt(receipt.blockNumber),
           block_hash: receipt.blockHash,
+          // Anvil tells no fee for data on ethereum, so the cost on optimism is not known.
+          ...(network === 'optimism'
+            ? {}
+            : { gas_paid_wei: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice) }),
         })
         expect(await token.balanceOf(order.destination_address)).toBe(order.amount)
         expect(await chain.wallet()).toEqual({ wallet, mined: 1n, pool: 1n })
@@ -59,6 +63,61 @@ describe('a transfer is paid', () => {
         if (own !== stage) await own.stop()
       }
     })
+})
+
+describe('the gas of a mined transaction', () => {
+  /** Pays on its own chain, with receipts that both endpoints change alike, or only the second one. */
+  const seenWith = async (
+    network: 'polygon' | 'optimism',
+    change: Record<string, unknown>,
+    only_second: boolean = false,
+  ) => {
+    const own = network === 'polygon' ? stage : await openEvmStage(network)
+    try {
+      const { chain, order: newOrder, sign, look } = await own.open()
+      const order = newOrder()
+      const attempt = await sign(order)
+      await chain.broadcast(order, attempt)
+      await own.node.mine(networks[network].confirmations)
+      const receipt = await own.node.call<any>('eth_getTransactionReceipt', attempt.tx_hash)
+      for (const endpoint of only_second ? [own.endpoints[1]] : own.endpoints)
+        endpoint.become({
+          rewrite: ({ method }, reply) =>
+            method === 'eth_getTransactionReceipt'
+              ? { ...reply, result: { ...reply.result, ...change } }
+              : reply,
+        })
+      const seen = await look(order, [attempt])
+      expect(seen).toMatchObject({ kind: 'mined', effect: 'paid' })
+      const gas = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
+      return { gas, told: seen.kind === 'mined' ? seen.gas_paid_wei : undefined }
+    } finally {
+      if (own !== stage) await own.stop()
+    }
+  }
+
+  test('has the fee for data on ethereum in it on optimism', async () => {
+    const { gas, told } = await seenWith('optimism', { l1Fee: '0x12345' })
+    expect(told).toBe(gas + 0x12345n)
+    const zero = { l1Fee: '0x1', operatorFeeScalar: '0x0', operatorFeeConstant: '0x0' }
+    const second = await seenWith('optimism', zero)
+    expect(second.told).toBe(second.gas + 1n)
+  })
+
+  test.for<[string, Record<string, unknown>]>([
+    ['no gas', { gasUsed: undefined }],
+    ['no price', { effectiveGasPrice: null }],
+    ['a price in another form', { effectiveGasPrice: 12 }],
+    ['more gas than was signed', { gasUsed: '0xffffffff' }],
+    ['a higher price than was signed', { effectiveGasPrice: '0xffffffffffffffff' }],
+  ])('is not known with %s in the receipt, and the payment counts', async ([, change]) => {
+    expect((await seenWith('polygon', change)).told).toBeUndefined()
+  })
+
+  test('is not known while endpoints tell different gas, or optimism has a fee of another kind', async () => {
+    expect((await seenWith('polygon', { gasUsed: '0x1' }, true)).told).toBeUndefined()
+    expect((await seenWith('optimism', { l1Fee: '0x1', operatorFeeScalar: '0x5' })).told).toBeUndefined()
+  })
 })
 
 describe('a signed transaction', () => {
