@@ -187,6 +187,28 @@ describe('money that hangs', () => {
     expect(figure(await scrape(), 'trilho_rail_paused_seconds', tron)).toBe(0)
   })
 
+  test('every wallet that was read says what it holds, what leaves it, how old that is, and what gas cost', async () => {
+    const polygon = { ...sandbox, rail: 'polygon' }
+    const tell = (read_at: string) =>
+      asAdmin(service.database.url, [
+        `INSERT INTO sandbox.holdings (rail, wallet, block_height, block_hash, asset_amount, native_amount, read_at)
+          VALUES ('polygon', '0xabc', 7, '0xdef', 2500000, 3000000000000000000, ${read_at})
+          ON CONFLICT (rail) DO UPDATE SET read_at = excluded.read_at`,
+      ])
+    expect(await scrape()).not.toMatch(/^trilho_holdings_asset\{/m)
+    await tell(`now() - interval '50 seconds'`)
+    const text = await scrape()
+    expect(figure(text, 'trilho_holdings_asset', polygon)).toBe(2_500_000)
+    expect(figure(text, 'trilho_holdings_gas_coin_wei', polygon)).toBe(3e18)
+    expect(figure(text, 'trilho_holdings_gas_floor_wei', polygon)).toBe(0)
+    expect(figure(text, 'trilho_holdings_leaving', polygon)).toBe(0)
+    expect(figure(text, 'trilho_gas_paid_day_wei', polygon)).toBe(0)
+    expect(figure(text, 'trilho_holdings_age_seconds', polygon)).toBeGreaterThanOrEqual(50)
+    await tell(`now() + interval '1 hour'`)
+    expect(await scrape()).toMatch(/^trilho_holdings_age_seconds\{[^}]*polygon[^}]*\} \+?Inf/m)
+    await asAdmin(service.database.url, ['DELETE FROM sandbox.holdings'])
+  })
+
   test('exceptions are counted by rail and kind, with their age', async () => {
     const open = `INSERT INTO sandbox.exceptions (id, kind, rail, object_id, details, opened_at) VALUES`
     await asAdmin(service.database.url, [

@@ -230,6 +230,7 @@ const columns = {
     'created_at',
     'block_height',
     'block_hash',
+    'gas_paid_wei',
   ],
   custody_moves: ['id', 'rail', 'asset', 'direction', 'amount', 'reason', 'reference', 'created_at'],
   holdings: ['rail', 'wallet', 'block_height', 'block_hash', 'asset_amount', 'native_amount', 'read_at'],

@@ -39,6 +39,30 @@ const declared = {
     help: 'Time since the newest reconciliation of a rail',
     labels: ['environment', 'rail'],
   },
+  trilho_holdings_asset: {
+    help: 'What the wallet of a rail holds at its newest final block that was read, in smallest units of the asset',
+    labels: ['environment', 'rail'],
+  },
+  trilho_holdings_gas_coin_wei: {
+    help: 'What the wallet of a rail holds of the coin that pays for gas, in wei',
+    labels: ['environment', 'rail'],
+  },
+  trilho_holdings_gas_floor_wei: {
+    help: 'The gas floor of a rail with a wallet, in wei: below it no transfers are accepted; 0 without a floor',
+    labels: ['environment', 'rail'],
+  },
+  trilho_holdings_leaving: {
+    help: 'What open transfers, and those that are booked and not yet in the holdings, take from the wallet of a rail, in smallest units',
+    labels: ['environment', 'rail'],
+  },
+  trilho_holdings_age_seconds: {
+    help: 'Time since the wallet of a rail was read; after a minute no transfers are accepted. +Inf if it was read in the future',
+    labels: ['environment', 'rail'],
+  },
+  trilho_gas_paid_day_wei: {
+    help: 'What a network charged for the final transactions that were signed in the last 24 hours, in wei, as far as nodes told it',
+    labels: ['environment', 'rail'],
+  },
   trilho_log_seq: {
     help: 'Sequence number of the newest line of the audit log; it never falls',
     labels: ['environment'],

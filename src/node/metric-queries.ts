@@ -5,7 +5,7 @@ import { countOpen } from '../db/due.ts'
 import type { Pool } from '../db/pool.ts'
 import type { DoorFacts } from '../ledger/commit.ts'
 import { railNames, selectControls } from '../money/custody/controls-store.ts'
-import { reconciliationStates } from '../money/custody/store.ts'
+import { gasPaidInADay, holdingsStates, reconciliationStates } from '../money/custody/store.ts'
 import { oldestUnfolded } from '../money/treasury/store.ts'
 import { mailState } from '../notifications/mail-store.ts'
 import { logPlaces } from '../records/acts/line.ts'
@@ -30,6 +30,7 @@ export function worldMetricQueries(world: World): MetricQuery[] {
       { name: 'audit', environment, ask: () => auditFigures(world) },
       { name: 'treasury', environment, ask: () => unfoldedAge(world) },
       { name: 'reconciliation', environment, ask: () => reconciliations(world) },
+      { name: 'holdings', environment, ask: () => holdings(world) },
       { name: 'webhooks', environment, ask: () => webhookQueue(world) },
     ]),
   ]
@@ -117,6 +118,23 @@ async function reconciliations({ db, environment }: World): Promise<Sample[]> {
     ['trilho_reconciliation_difference', { environment, rail }, Number(difference)],
     ['trilho_reconciliation_age_seconds', { environment, rail }, age_seconds],
   ])
+}
+
+/** A rail without a wallet, or whose wallet was never read, has no sample. */
+async function holdings({ db, environment }: World): Promise<Sample[]> {
+  const states = await holdingsStates(db)
+  const gas = await gasPaidInADay(db)
+  return states.flatMap(({ rail, age_seconds, ...held }): Sample[] => {
+    const labels = { environment, rail }
+    return [
+      ['trilho_holdings_asset', labels, Number(held.asset_amount)],
+      ['trilho_holdings_gas_coin_wei', labels, Number(held.native_amount)],
+      ['trilho_holdings_gas_floor_wei', labels, Number(held.gas_floor)],
+      ['trilho_holdings_leaving', labels, Number(held.leaving)],
+      ['trilho_holdings_age_seconds', labels, age_seconds ?? Number.POSITIVE_INFINITY],
+      ['trilho_gas_paid_day_wei', labels, Number(gas.find((one) => one.rail === rail)?.wei ?? 0n)],
+    ]
+  })
 }
 
 async function webhookQueue({ db, environment }: World): Promise<Sample[]> {

@@ -92,6 +92,7 @@ const WalletAnswer = T.Object({
   final_height: Nonce,
   mined: Nonce,
   pool: Nonce,
+  claimed: Nonce,
 })
 
 const Terms = refined(
@@ -118,6 +119,7 @@ const answersWith = (tx_hash: typeof plainHash) => ({
       block_height: Nonce,
       block_hash: tx_hash,
       charged: T.Optional(Units),
+      gas_paid_wei: T.Optional(Figure),
     }),
     taken: T.Object({ kind: T.Literal('taken') }),
   } satisfies Answers,
@@ -238,6 +240,8 @@ export function withValidChainAnswers<E extends Environment>(
       const state = checked<WalletState>(asked('wallet'), WalletAnswer, await rail.wallet())
       if (state.pool < state.mined)
         throw new InvalidAnswer({ ...asked('wallet'), problem: `pool is ${state.pool}` })
+      if (state.claimed < state.pool)
+        throw new InvalidAnswer({ ...asked('wallet'), problem: `claimed is ${state.claimed}` })
       if (state.final > state.mined)
         throw new InvalidAnswer({ ...asked('wallet'), problem: `final is ${state.final}` })
       return state

@@ -58,6 +58,7 @@ const unseen: Record<string, string> = {
     'when the first payment was signed; only before its order, after its end, or of a replacement is it seen',
   'transactions.block_height': 'as the network counts; that a block has both is checked',
   'transactions.block_hash': 'as the network counts; that a block has both is checked',
+  'transactions.gas_paid_wei': 'as the network charges, in a coin that the ledger does not have',
   'wallets.created_at': 'for a reader',
   'wallet_gaps.reason': 'for a reader',
   'wallet_gaps.proposal_id': 'the sandbox has none; production is checked against the proposal',

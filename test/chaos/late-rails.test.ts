@@ -66,7 +66,7 @@ const handed = (name: 'slow' | 'swift'): Rails => ({
     reserved_most: Number.POSITIVE_INFINITY,
     replace_after_ms: Number.POSITIVE_INFINITY,
     feeInputs: async () => ({ gas_price_wei: 1n, eth_price: 1n, sat_per_vbyte: 1n }),
-    wallet: async () => ({ wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n }),
+    wallet: async () => ({ wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n, claimed: 0n }),
     holdings: () => Promise.reject(new Error('nothing is held')),
     screen: (...args) => rails[name].chain.screen(...args),
     attempt: (...args) => rails[name].chain.attempt(...args),

@@ -6,7 +6,7 @@ import type { Attempt, ChainOrder, Made, Seen, Signed } from '../../src/rails/ch
 import { simulatedTransaction } from '../../src/rails/chain/simulated.ts'
 import type { World } from '../../src/world.ts'
 
-const WALLET = { wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n }
+const WALLET = { wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n, claimed: 0n }
 
 /** What a worker does before it broadcasts: reserves a nonce for the transfer and stores its first transaction. */
 export async function signTransfer(

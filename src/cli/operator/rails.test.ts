@@ -19,7 +19,9 @@ test('a rail is paused once, shown with who and why, and resumed', async () => {
   const pause = (reason: string) => stage.trilho('rails', 'pause', 'tron', '--reason', reason, ...sandbox)
   const first = await pause('odd fees')
   expect(first).toMatchObject({ code: 0 })
-  expect(first.out).toContain('tron is paused')
+  expect(first.out).toContain(
+    'tron is paused. Resume it: trilho rails resume tron --environment sandbox --reason TEXT',
+  )
   expect((await pause('other')).out).toContain('was paused before')
   expect(await railOf('tron')).toMatchObject({ paused_by: 'shell', paused_reason: 'odd fees' })
   const list = await stage.trilho('rails', 'list', ...sandbox)

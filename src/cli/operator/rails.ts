@@ -1,4 +1,5 @@
 import { describeRails } from '../../control/operator/rails.ts'
+import type { Environment } from '../../core/environment.ts'
 import { formatMoney, money } from '../../core/money.ts'
 import {
   controlFacts,
@@ -65,10 +66,16 @@ export async function railsPause(input: Input, reach: Reach): Promise<Output> {
   return actFromShell(input, reach, action, ({ control, changed }) => ({
     json: shownControl(control),
     text: changed
-      ? `${control.rail} is paused. Two operators resume it: trilho rails resume ${control.rail} --reason TEXT\n`
+      ? `${control.rail} is paused. ${howToResume(control.rail, action.environment)}\n`
       : `${control.rail} was paused before, ${control.paused_at?.toISOString()} by ${control.paused_by}: ${control.paused_reason}\n`,
   }))
 }
+
+/** In the sandbox one person resumes a rail. */
+const howToResume = (rail: string, environment: Environment): string =>
+  environment === 'sandbox'
+    ? `Resume it: trilho rails resume ${rail} --environment sandbox --reason TEXT`
+    : `Two operators resume it: trilho rails resume ${rail} --reason TEXT`
 
 export async function railsResume(input: Input, reach: Reach): Promise<Output> {
   const details = { rail: railOf(input), reason: plainText(input, 'reason', REASON_MAX) }

@@ -23,7 +23,7 @@ import {
 import { newestRailChanges, selectControls } from './controls-store.ts'
 
 const called: string[] = []
-const WALLET = { wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n }
+const WALLET = { wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n, claimed: 0n }
 /** A network that notes what it is asked for, and lets a test act in between. */
 let before: Partial<Record<string, () => Promise<unknown>>> = {}
 let seen: Awaited<ReturnType<ChainRail['look']>> = { kind: 'absent' }

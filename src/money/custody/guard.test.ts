@@ -122,6 +122,25 @@ describe('a database that was restored from a backup', () => {
     expect((await audit(restored.world.db, sliceChecks)).findings).toEqual([])
   }, 120_000)
 
+  test('sends nothing while one endpoint alone knows unknown transactions, and nothing is paused by it', async () => {
+    custody = await openCustodyStage()
+    const { bench, world, stage } = custody
+    const customer = await bench.customer({ USDT: BALANCE })
+    const { id } = await custody.transfer(customer)
+    const { carry, paused, now } = workOn(world)
+    stage.endpoints[1].become({
+      rewrite: ({ method, params }, reply) =>
+        method === 'eth_getTransactionCount' && params[1] === 'pending' ? { ...reply, result: '0x2' } : reply,
+    })
+    await carry(id)
+    expect(await now(id)).toMatchObject({ status: 'pending', nonce: null })
+    expect(paused).toEqual([])
+    expect(sendsSeen()).toEqual([])
+    stage.endpoints[1].become({})
+    await carry(id)
+    expect(await now(id)).toMatchObject({ status: 'processing', nonce: 0n })
+  }, 120_000)
+
   test('broadcasts no stored transaction again while foreign ones are in a mempool, and operators must wait for them', async () => {
     custody = await openCustodyStage()
     const { bench, world, stage } = custody

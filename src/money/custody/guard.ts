@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Network } from '../../core/networks.ts'
 import type { ChainRail, WalletState } from '../../rails/chain/rail.ts'
 import type { World } from '../../world.ts'
+import { isPaused } from './controls.ts'
 import { type ForeignTransactions, nextNonceOf, recordForeign, walletIdOf } from './wallets.ts'
 
 /**
@@ -34,12 +35,13 @@ export function openGuard(world: World, log: Logger, pauseRail: PauseRail): Guar
   async function admits(network: Network, state: WalletState): Promise<boolean> {
     const asked_at = performance.now()
     const next_nonce = await nextNonceOf(world.db, walletIdOf(network, state.wallet))
-    if (state.pool <= next_nonce) {
+    if (state.claimed <= next_nonce) {
       passed.set(network, asked_at)
       return true
     }
     passed.delete(network)
-    await stopRail(world, log, pauseRail, { network, state, next_nonce })
+    // What one of several endpoints alone tells pauses nothing. Nothing is sent all the same, until the others know it or it is gone.
+    if (state.pool > next_nonce) await stopRail(world, log, pauseRail, { network, state, next_nonce })
     return false
   }
 
@@ -59,7 +61,8 @@ export function openGuard(world: World, log: Logger, pauseRail: PauseRail): Guar
         },
         async attempt(...asked) {
           if (await isAdmitted()) return rail.attempt(...asked)
-          return { kind: 'later', at: new Date(world.clock.now() + RETRY_MS), why: 'rail_paused' }
+          const why = (await isPaused(world, network)) ? 'rail_paused' : 'endpoints_disagree'
+          return { kind: 'later', at: new Date(world.clock.now() + RETRY_MS), why }
         },
         async broadcast(...asked) {
           return (await isAdmitted()) ? rail.broadcast(...asked) : { kind: 'unknown' }

@@ -1,14 +1,16 @@
-import { refuse } from '../../core/errors.ts'
+import { Refusal, refuse } from '../../core/errors.ts'
 import { type Network, networkNames } from '../../core/networks.ts'
 import type { Db, Pool } from '../../db/pool.ts'
 import { wholeOf } from '../../db/share.ts'
+import type { LaterReason } from '../../rails/chain/rail.ts'
+import { closeOpenException, recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { holdingsOfRail, type StoredHoldings, storeHoldings, sumLeaving } from './store.ts'
 
 /**
  * What the wallets of the rails hold. A worker node asks the chains and stores the figures; a transfer is accepted by the stored ones, so
- * that no order waits for a chain. No lock is taken: orders of the same second may pass together, and then one of them waits until
- * the wallet is funded.
+ * that no order waits for a chain. No lock is taken: a node counts what its own orders claim, but orders of the same second on two
+ * nodes may pass together, and then one of them waits until the wallet is funded (decision 0053).
  */
 export const HOLDINGS_EVERY_MS = 15_000
 /** Older figures count as none. */
@@ -25,20 +27,66 @@ export const networksWithWallet = ({ chains }: Pick<World, 'chains'>): Network[]
   networkNames.filter((network) => chains[network].has_wallet)
 
 /** Asks every chain and stores the answers. Throws the last failure after all chains were asked. */
-export async function refreshHoldings({ chains }: Pick<World, 'chains'>, db: Db): Promise<void> {
-  let failure: unknown
-  const asked = networksWithWallet({ chains }).map(async (network) => ({
+export async function refreshHoldings(world: Pick<World, 'chains' | 'clock'>, db: Db): Promise<void> {
+  const { chains } = world
+  const asked = networksWithWallet(world).map(async (network) => ({
     network,
-    held: await chains[network].holdings().catch((error: unknown) => {
-      failure = error
-      return undefined
-    }),
+    read: await chains[network].holdings().then(
+      (held) => ({ held }),
+      (failure: unknown) => ({ failure }),
+    ),
   }))
-  for (const { network, held } of await Promise.all(asked)) if (held) await storeHoldings(db, network, held)
-  if (failure !== undefined) throw failure
+  let last: { readonly failure: unknown } | undefined
+  for (const { network, read } of await Promise.all(asked)) {
+    if ('held' in read) await storeHoldings(db, network, read.held)
+    else last = read
+    await noteAge(world, db, network, 'held' in read ? undefined : read.failure)
+  }
+  if (last) throw last.failure
 }
 
-type Figures = { readonly held: StoredHoldings; readonly leaving: bigint }
+const isUsable = ({ age_ms }: StoredHoldings): boolean => age_ms !== null && age_ms <= HOLDINGS_AGE_MS
+
+/** Figures that are too old stop the acceptance of transfers: a person must look at the endpoints. */
+async function noteAge(
+  { clock }: Pick<World, 'clock'>,
+  db: Db,
+  network: Network,
+  failure: unknown,
+): Promise<void> {
+  const object_id = `holdings ${network}`
+  const stored = await holdingsOfRail(db, network)
+  if (!stored) return
+  if (isUsable(stored)) {
+    if (failure === undefined)
+      await closeOpenException(db, {
+        kind: 'holdings_old',
+        object_id,
+        reason: 'The holdings were read again.',
+      })
+    return
+  }
+  const disagree = failure instanceof Refusal && failure.details?.why === 'endpoints_disagree'
+  const why: LaterReason = disagree ? 'endpoints_disagree' : 'endpoints_unavailable'
+  const cause = disagree
+    ? `The endpoints of ${network} tell different figures of one block.`
+    : `No endpoint of ${network} tells it at block ${stored.block_height} or later.`
+  const problem = `What wallet ${stored.wallet} holds was not read for more than a minute. ${cause} No transfers are accepted on ${network}.`
+  await recordException(db, clock, {
+    kind: 'holdings_old',
+    rail: network,
+    object_id,
+    partner_id: null,
+    details: { problem, why, block: stored.block_height },
+  })
+}
+
+type Figures = {
+  readonly held: StoredHoldings
+  readonly leaving: bigint
+  /** What orders on this node claimed since the figures were read. */
+  claimed: bigint
+}
 type Shared = { readonly until: number; readonly figures: Promise<Figures | undefined> }
 
 /** By pool: each node and world has one. */
@@ -59,27 +107,43 @@ function figuresOf(world: Pick<World, 'db'>, network: Network): Promise<Figures 
 async function readFigures(db: Db, network: Network): Promise<Figures | undefined> {
   const held = await holdingsOfRail(db, network)
   if (!held) return undefined
-  return { held, leaving: await sumLeaving(db, network, held.block_height) }
+  return { held, leaving: await sumLeaving(db, network, held.block_height), claimed: 0n }
 }
 
-/** Refuses an order that the wallet cannot pay, or that would leave less than the floors. Call it before the command. */
-export async function assertHeld(
+/** What an order claims of the figures that this node shares, until they are read again. */
+export type HeldClaim = { release(): void }
+
+const nothingClaimed: HeldClaim = { release() {} }
+
+/**
+ * Refuses an order that the wallet cannot pay, or that would leave less than the floors. Call it before the command. The claim
+ * counts against other orders of this node: release it if no transfer is made.
+ */
+export async function claimHeld(
   world: Pick<World, 'db' | 'chains'>,
   { network, units }: { readonly network: Network; readonly units: bigint },
   { floor, gas_floor }: Floors,
-): Promise<void> {
-  if (!world.chains[network].has_wallet) return
+): Promise<HeldClaim> {
+  if (!world.chains[network].has_wallet) return nothingClaimed
   const figures = await figuresOf(world, network)
-  const is_known = figures !== undefined && figures.held.age_ms <= HOLDINGS_AGE_MS
+  const is_known = figures !== undefined && isUsable(figures.held)
   if (
     !is_known ||
-    figures.held.asset_amount - figures.leaving - units < (floor ?? 0n) ||
+    figures.held.asset_amount - figures.leaving - figures.claimed - units < (floor ?? 0n) ||
     figures.held.native_amount < (gas_floor ?? 0n)
   )
-    refuse('rail_unavailable', {
+    return refuse('rail_unavailable', {
       message: is_known
         ? `The service cannot pay this amount on ${network} right now. Nothing moved. Send less, or retry later with the same idempotency key.`
         : `The service does not know yet what it can pay on ${network}. Nothing moved. Retry with the same idempotency key.`,
       retry_after_seconds: RETRY_AFTER_SECONDS,
     })
+  figures.claimed += units
+  let is_open = true
+  return {
+    release() {
+      if (is_open) figures.claimed -= units
+      is_open = false
+    },
+  }
 }

@@ -6,9 +6,10 @@ import { perform } from '../../control/operator/actions.ts'
 import { networks } from '../../core/networks.ts'
 import type { ChainRail } from '../../rails/chain/rail.ts'
 import { exceptionsAbout } from '../../records/exceptions/store.ts'
+import { noSteps } from '../../records/steps/recorder.ts'
 import { chainBooks } from '../onchain/books.ts'
 import { transferSteps } from '../onchain/steps.ts'
-import { assertHeld, type Floors, refreshHoldings } from './holdings.ts'
+import { claimHeld, type Floors, refreshHoldings } from './holdings.ts'
 import { reconcile } from './reconcile.ts'
 import { newestMoves, reconciliationStates } from './store.ts'
 
@@ -125,15 +126,18 @@ describe('reconciliation', () => {
   })
 })
 
+/** Only polygon has a wallet here: the other networks fail. */
+const refresh = () => refreshHoldings(custody.world, custody.world.db).catch(() => {})
+
 describe('an order is accepted', () => {
   const accept = (units: bigint, floors: Floors = { floor: null, gas_floor: null }) =>
-    assertHeld(custody.bench.openNode(), { network: 'polygon', units }, floors)
+    claimHeld(custody.bench.openNode(), { network: 'polygon', units }, floors)
   const unavailable = { code: 'rail_unavailable' }
 
   test('only if the wallet has what is open, the amount, and the floors', async () => {
     const { customer, carry, mine } = await openFunded({ gas_coin: 10n ** 18n })
     await expect(accept(1n), 'no figures yet').rejects.toMatchObject(unavailable)
-    await refreshHoldings(custody.world, custody.world.db).catch(() => {})
+    await refresh()
     await accept(TOKENS)
     await expect(accept(TOKENS + 1n)).rejects.toMatchObject(unavailable)
     await accept(TOKENS - 5n, { floor: 5n, gas_floor: 10n ** 18n })
@@ -146,9 +150,114 @@ describe('an order is accepted', () => {
     await mine()
     await carry(id)
     await expect(accept(TOKENS - 1_999_999n), 'booked since the figures').rejects.toMatchObject(unavailable)
-    await refreshHoldings(custody.world, custody.world.db).catch(() => {})
+    await refresh()
     await accept(TOKENS - 2_000_000n)
     await custody.bench.admin(`UPDATE holdings SET read_at = now() - interval '2 minutes'`)
     await expect(accept(1n), 'old figures').rejects.toMatchObject(unavailable)
+  })
+  test('by no figures of the future: the clock of the database was set back', async () => {
+    await openFunded()
+    await refresh()
+    await accept(1n)
+    await custody.bench.admin(`UPDATE holdings SET read_at = now() + interval '1 hour'`)
+    await expect(accept(1n)).rejects.toMatchObject(unavailable)
+    await refresh()
+    await accept(1n)
+  })
+
+  test('until the figures are too old while two endpoints tell different ones; an exception says so, and closes by itself', async () => {
+    await openFunded()
+    await refresh()
+    custody.stage.endpoints[1].become({
+      rewrite: ({ method }, reply) => (method === 'eth_getBalance' ? { ...reply, result: '0x1' } : reply),
+    })
+    const old = () => exceptionsAbout(custody.world.db, 'holdings polygon')
+    await refresh()
+    expect(await old(), 'the old figures still count').toEqual([])
+    await accept(TOKENS)
+    await custody.bench.admin(`UPDATE holdings SET read_at = read_at - interval '61 seconds'`)
+    await refresh()
+    await expect(accept(1n)).rejects.toMatchObject(unavailable)
+    expect(await old()).toMatchObject([
+      { kind: 'holdings_old', rail: 'polygon', closed_at: null, details: { why: 'endpoints_disagree' } },
+    ])
+    custody.stage.endpoints[1].become({})
+    await refresh()
+    await accept(TOKENS)
+    expect(await old()).toMatchObject([{ kind: 'holdings_old', closed_by: 'service' }])
+  })
+
+  test('once by each node: orders of one moment share what the wallet holds, and a claim that makes no transfer is released', async () => {
+    await openFunded()
+    await refresh()
+    const node = custody.bench.openNode()
+    const claim = (units: bigint) =>
+      claimHeld(node, { network: 'polygon', units }, { floor: null, gas_floor: null })
+    const both = await Promise.allSettled([claim(TOKENS - 1n), claim(2n)])
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    const [first] = both
+    if (first?.status === 'fulfilled') {
+      first.value.release()
+      first.value.release()
+    }
+    await claim(TOKENS - 2n)
+    await claim(2n)
+    await expect(claim(1n)).rejects.toMatchObject(unavailable)
+  })
+})
+
+describe('two nodes accept orders of the same moment against the same holdings', () => {
+  async function openTooSmall() {
+    const opened = await openFunded({ tokens: 2_000_000n })
+    await refresh()
+    const floors = { floor: null, gas_floor: null }
+    for (const node of [custody.bench.openNode(), custody.bench.openNode()])
+      await claimHeld(node, { network: 'polygon', units: 1_500_000n }, floors)
+    const ids = [
+      (await custody.transfer(opened.customer)).id,
+      (await custody.transfer(opened.customer)).id,
+    ] as const
+    return { ...opened, ids, now: (id: string) => custody.bench.transferNow(id) }
+  }
+
+  test('the second waits visibly, and is paid when the wallet is funded', async () => {
+    const { ids, mine, now } = await openTooSmall()
+    const told: (string | null)[] = []
+    const { carry } = transferSteps(custody.world, silent, {
+      ...noSteps,
+      begin: () => (heard) => void told.push(heard.said),
+    })
+    await carry(await now(ids[0]))
+    await mine(1)
+    told.length = 0
+    await carry(await now(ids[1]))
+    expect(told).toEqual(['later wallet_too_empty'])
+    expect(await now(ids[1])).toMatchObject({ status: 'pending', nonce: null, tx_hash: null })
+    await custody.scene.token.mint(custody.scene.wallet, 1_000_000n)
+    for (let n = 0; n < 2; n++) {
+      await carry(await now(ids[1]))
+      await mine()
+    }
+    await carry(await now(ids[0]))
+    for (const id of ids) expect(await now(id)).toMatchObject({ status: 'confirmed' })
+  })
+
+  test('the chain reverts the second if both are signed before one is mined, and the customer gets the money back', async () => {
+    const { customer, carry, ids, mine, now } = await openTooSmall()
+    // As nodes that estimate on the newest block, where the first payment is not mined yet.
+    for (const endpoint of custody.stage.endpoints)
+      endpoint.become({
+        answer: ({ method }) => (method === 'eth_estimateGas' ? { result: '0xea60' } : undefined),
+      })
+    for (const id of ids) await carry(id)
+    await mine()
+    for (const id of ids) await carry(id)
+    expect(await now(ids[0])).toMatchObject({ status: 'confirmed' })
+    expect(await now(ids[1])).toMatchObject({ status: 'failed', failure_code: 'reverted' })
+    const paid = await now(ids[0])
+    expect(await custody.bench.balance(customer, 'USDT')).toEqual({
+      balance: 500_000_000n - paid.amount_net - paid.fee,
+      in_transit: 0n,
+    })
   })
 })

@@ -77,8 +77,8 @@ export type StoredHoldings = {
   readonly block_hash: string
   readonly asset_amount: bigint
   readonly native_amount: bigint
-  /** By the clock of the database, so that nodes agree. */
-  readonly age_ms: number
+  /** By the clock of the database, so that nodes agree. Null if they were read in the future: the clock was set back since. */
+  readonly age_ms: number | null
 }
 
 /** The older answer of two nodes does not replace the newer one. */
@@ -94,11 +94,16 @@ export async function storeHoldings(db: Db, rail: Network, held: Holdings): Prom
   })
 }
 
+/** SQL: seconds since a moment; NULL if it is in the future by more than its rounding. */
+const ageOf = (moment: string) =>
+  `(CASE WHEN ${moment} <= clock_timestamp() + interval '1 second'
+    THEN greatest(0, extract(epoch FROM clock_timestamp() - ${moment})) END)::float8`
+
 export async function holdingsOfRail(db: Db, rail: Network): Promise<StoredHoldings | undefined> {
   const { rows } = await db.query({
     name: 'holdings of rail',
     text: `SELECT rail, wallet, block_height, block_hash, asset_amount, native_amount,
-        greatest(0, extract(epoch FROM clock_timestamp() - read_at) * 1000)::float8 AS age_ms FROM holdings WHERE rail = $1`,
+        ${ageOf('read_at')} * 1000 AS age_ms FROM holdings WHERE rail = $1`,
     values: [rail],
   })
   const [found] = rows
@@ -191,6 +196,47 @@ export async function reconciliationStates(
     text: `SELECT r.rail, r.difference, greatest(0, extract(epoch FROM clock_timestamp() - r.at))::float8 AS age_seconds
       FROM unnest($1::text[]) AS n (rail) CROSS JOIN LATERAL (
         SELECT rail, difference, at FROM reconciliations WHERE rail = n.rail ORDER BY at DESC, id DESC LIMIT 1) AS r`,
+    values: [networkNames],
+  })
+  return rows
+}
+
+/** What each wallet holds, what is going to leave it, and the floor of its gas coin, for the metrics. */
+export type HoldingsState = {
+  readonly rail: Network
+  readonly asset_amount: bigint
+  readonly native_amount: bigint
+  /** Null if the clock was set back since the figures were read. */
+  readonly age_seconds: number | null
+  readonly leaving: bigint
+  readonly gas_floor: bigint
+}
+
+/** A rail whose wallet was never read has no row. */
+export async function holdingsStates(db: Db): Promise<HoldingsState[]> {
+  const { rows } = await db.query<Omit<HoldingsState, 'leaving'> & { block_height: bigint }>({
+    name: 'holdings states',
+    text: `SELECT h.rail, h.asset_amount, h.native_amount, h.block_height, ${ageOf('h.read_at')} AS age_seconds,
+        coalesce(c.gas_floor, 0) AS gas_floor
+      FROM unnest($1::text[]) AS n (rail) JOIN holdings h ON h.rail = n.rail LEFT JOIN rail_controls c ON c.rail = h.rail`,
+    values: [networkNames],
+  })
+  return Promise.all(
+    rows.map(async ({ block_height, ...state }) => ({
+      ...state,
+      leaving: await sumLeaving(db, state.rail, block_height),
+    })),
+  )
+}
+
+/** What each network charged for the transactions that were signed within a day and are final, in wei. */
+export async function gasPaidInADay(db: Db): Promise<{ rail: Network; wei: bigint }[]> {
+  const { rows } = await db.query({
+    name: 'gas paid in a day',
+    text: `SELECT n.rail, g.wei FROM unnest($1::text[]) AS n (rail) CROSS JOIN LATERAL (
+        SELECT sum(gas_paid_wei) AS wei FROM transactions
+        WHERE network = n.rail AND gas_paid_wei IS NOT NULL AND created_at > clock_timestamp() - interval '1 day') AS g
+      WHERE g.wei IS NOT NULL`,
     values: [networkNames],
   })
   return rows

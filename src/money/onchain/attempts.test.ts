@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 const BALANCE = 50_000_000n
-const WALLET = { wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n }
+const WALLET = { wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n, claimed: 0n }
 
 /** Like a real signer, which never returns a hash twice. */
 const signed = (purpose: Purpose): Signed => ({

@@ -22,7 +22,7 @@ afterEach(async () => {
 const [ana, bea] = ['ana@operator.example', 'bea@operator.example'] as const
 const BALANCE = 50_000_000n
 const GROSS = 11_000_000n
-const WALLET = { wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n }
+const WALLET = { wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n, claimed: 0n }
 
 const signed = (purpose: Purpose): Signed => ({
   purpose,

@@ -44,9 +44,9 @@ export function endOf(
   if (seen.kind !== 'mined' || seen.effect === 'other') return undefined
   const attempt = made.find(({ tx_hash }) => tx_hash === seen.tx_hash)
   if (!attempt) return undefined
-  const { block_height, block_hash, charged } = seen
+  const { block_height, block_hash, charged, gas_paid_wei = null } = seen
   const facts = {
-    mined: { attempt, block_height, block_hash },
+    mined: { attempt, block_height, block_hash, gas_paid_wei },
     ...(charged === undefined ? {} : { charged }),
   }
   if (seen.effect === 'paid') return { kind: 'confirmed', ...facts }

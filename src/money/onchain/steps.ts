@@ -12,6 +12,7 @@ import {
   type Purpose,
   type Screened,
   type Seen,
+  type WalletState,
 } from '../../rails/chain/rail.ts'
 import { SignatureRefused } from '../../rails/signer/signer.ts'
 import { recordContradiction } from '../../records/desk/contradictions.ts'
@@ -236,16 +237,17 @@ async function reserve(world: CarryingWorld, transfer: Transfer): Promise<void> 
   const reserved = await world.commit(reserveNonce(transfer, wallet, rail.reserved_most))
   crashPoint('after_reserve')
   if (!reserved || isFinalTransfer(reserved)) return
-  if (reserved.nonce === null) return waitForNonce(world, transfer)
+  if (reserved.nonce === null) return waitForNonce(world, transfer, wallet)
   // Another node may have broadcast or ended the transfer meanwhile.
   if (reserved.status === 'pending') await send(world, { ...reserved, attempts: transfer.attempts })
 }
 
 /** A proposal holds the transfer by now, the rail is paused, or the wallet has as many transactions on their way as it may have. */
-async function waitForNonce(world: CarryingWorld, transfer: Transfer): Promise<void> {
+async function waitForNonce(world: CarryingWorld, transfer: Transfer, state: WalletState): Promise<void> {
   const at = new Date(world.clock.now() + RETRY_MS)
   if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
-  const why = (await isPaused(world, transfer.network)) ? 'rail_paused' : 'nonces_in_use'
+  const otherwise = state.claimed > state.pool ? 'endpoints_disagree' : 'nonces_in_use'
+  const why = (await isPaused(world, transfer.network)) ? 'rail_paused' : otherwise
   await waitUntil(world, transfer, { at, why })
 }
 

@@ -26,7 +26,7 @@ import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from '.
  */
 export function reserveNonce(
   { id, partner_id, network }: Transfer,
-  { wallet, mined, pool }: WalletState,
+  { wallet, mined, claimed }: WalletState,
   reserved_most: number,
   { although_paused = false } = {},
 ): Command<Transfer | undefined> {
@@ -48,7 +48,7 @@ export function reserveNonce(
       const from = held.row(walletRows, wallet_id)
       if (!before || !from || isFinalTransfer(before) || before.nonce !== null) return { result: before }
       const is_full = from.next_nonce - mined >= reserved_most
-      const is_behind = pool > from.next_nonce
+      const is_behind = claimed > from.next_nonce
       const is_paused = !although_paused && held.row(pausedRows, network) !== undefined
       if (is_full || is_behind || is_paused || held.row(holdRows, id) !== undefined) return { result: before }
       const after = { ...before, wallet_id, nonce: from.next_nonce }
@@ -85,23 +85,37 @@ export const insertTransactions = insertInto('transactions', {
   created_at: 'timestamptz',
 })
 
-/** The block in which a transaction is for good. */
+/** The block in which a transaction is for good, and what it cost. */
 export const updateMined = targetOf(
   'update transactions: mined',
-  { transfer_id: 'text', attempt: 'integer', block_height: 'bigint', block_hash: 'text' },
-  (rows) => `UPDATE transactions AS old SET block_height = new.block_height, block_hash = new.block_hash
+  {
+    transfer_id: 'text',
+    attempt: 'integer',
+    block_height: 'bigint',
+    block_hash: 'text',
+    gas_paid_wei: 'numeric?',
+  },
+  (
+    rows,
+  ) => `UPDATE transactions AS old SET block_height = new.block_height, block_hash = new.block_hash, gas_paid_wei = new.gas_paid_wei
     FROM ${rows} WHERE old.transfer_id = new.transfer_id AND old.attempt = new.attempt RETURNING 1`,
   { counted: true },
 )
 
 /** A transaction of a transfer and its final block. */
-export type Mined = Block & { readonly attempt: Attempt }
+export type Mined = Block & {
+  readonly attempt: Attempt
+  /** What the network charged in the coin that pays for gas; null if no node told it. */
+  readonly gas_paid_wei: bigint | null
+}
 
 /** An attempt and the block in which it is final, if it was mined. */
 export type StoredAttempt = Attempt & {
   readonly transfer_id: string
   readonly block_height: bigint | null
   readonly block_hash: string | null
+  /** Null if the transaction is not final, or no node told it. */
+  readonly gas_paid_wei: bigint | null
 }
 
 const readAttempts = batched<string, readonly StoredAttempt[]>(async (db, ids) => {

@@ -22,7 +22,7 @@ import type { SealTransfer } from '../../rails/signer/seal.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { assertOrderFits, assertRailAccepts, countOrder } from '../custody/controls.ts'
-import { assertHeld } from '../custody/holdings.ts'
+import { claimHeld, type HeldClaim } from '../custody/holdings.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import { isPayableAddress } from './address.ts'
@@ -96,10 +96,26 @@ export async function createTransfer(
 ): Promise<Responded> {
   const record = await findRecord(world, actor.partner_id, request.claim)
   if (record?.response) return { response: record.response, replayed: true }
-  const done = await world.commit(await prepareTransfer(world, actor, request))
-  if (done.kind === 'made') countOrder(world, request.order.network, request.order.amount_net)
+  const done = await commitTransfer(world, actor, request)
   const { response } = done.kind === 'existing' ? done.record : done
   return { response: response ?? refuse('service_unavailable'), replayed: done.kind === 'existing' }
+}
+
+async function commitTransfer(
+  world: World,
+  actor: PartnerActor,
+  request: TransferRequest,
+): Promise<Once<Transfer>> {
+  const { command, claim } = await prepareTransfer(world, actor, request)
+  let is_made = false
+  try {
+    const done = await world.commit(command)
+    is_made = done.kind === 'made'
+    if (is_made) countOrder(world, request.order.network, request.order.amount_net)
+    return done
+  } finally {
+    if (!is_made) claim.release()
+  }
 }
 
 /** Dry run of a transfer. */
@@ -111,7 +127,11 @@ export const tryTransfer = (
   tryOnce<Transfer>(world, {
     partner_id: actor.partner_id,
     claim: request.claim,
-    prepare: () => prepareTransfer(world, actor, request),
+    async prepare() {
+      const { command, claim } = await prepareTransfer(world, actor, request)
+      claim.release()
+      return command
+    },
     accountOf: (transfer) => transfer,
     find: (id) => transferById(world.db, id),
   })
@@ -121,14 +141,19 @@ async function prepareTransfer(
   world: World,
   actor: PartnerActor,
   request: TransferRequest,
-): Promise<Command<Once<Transfer>>> {
+): Promise<{ readonly command: Command<Once<Transfer>>; readonly claim: HeldClaim }> {
   const { customer_id, network, amount_net } = request.order
   await findCustomer(world, { partner_id: actor.partner_id, id: customer_id })
   const limits = await assertRailAccepts(world, { rail: network, units: amount_net })
-  await assertHeld(world, { network, units: amount_net }, limits)
-  const [fee, seal] = await Promise.all([currentFee(world, network), world.transferSeals()])
-  const order_most = lowestOf(limits.order_most, world.chains[network].order_most)
-  return acceptTransfer(world, actor, { ...request, order_most, fee, seal })
+  const claim = await claimHeld(world, { network, units: amount_net }, limits)
+  try {
+    const [fee, seal] = await Promise.all([currentFee(world, network), world.transferSeals()])
+    const order_most = lowestOf(limits.order_most, world.chains[network].order_most)
+    return { command: acceptTransfer(world, actor, { ...request, order_most, fee, seal }), claim }
+  } catch (error) {
+    claim.release()
+    throw error
+  }
 }
 
 const lowestOf = (limit: bigint | null, signed_most: bigint | undefined): bigint | null =>

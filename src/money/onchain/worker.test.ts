@@ -198,12 +198,12 @@ test.each<[string, Partial<Record<'screen' | 'wallet' | 'attempt' | 'broadcast' 
     ['a refusal with a lone surrogate', { screen: { kind: 'refused', rail_code: '\ud800' } }, 'screen'],
     [
       'a nonce below nothing',
-      { wallet: { wallet: 'simulated', final: 0n, final_height: 0n, mined: -1n, pool: 0n } },
+      { wallet: { wallet: 'simulated', final: 0n, final_height: 0n, mined: -1n, pool: 0n, claimed: 0n } },
       'wallet',
     ],
     [
       'a final nonce above the mined one',
-      { wallet: { wallet: 'simulated', final: 2n, final_height: 0n, mined: 1n, pool: 1n } },
+      { wallet: { wallet: 'simulated', final: 2n, final_height: 0n, mined: 1n, pool: 1n, claimed: 1n } },
       'wallet',
     ],
     ['null to a broadcast', { broadcast: null }, 'broadcast'],
@@ -224,7 +224,14 @@ test.each<[string, Partial<Record<'screen' | 'wallet' | 'attempt' | 'broadcast' 
         ...chain,
         screen: () => said('screen', () => ({ kind: 'payable' })),
         wallet: () =>
-          said('wallet', () => ({ wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n })),
+          said('wallet', () => ({
+            wallet: 'simulated',
+            final: 0n,
+            final_height: 0n,
+            mined: 0n,
+            pool: 0n,
+            claimed: 0n,
+          })),
         attempt: (order) => said('attempt', () => signedAs(order)),
         broadcast: () => said('broadcast', () => ({ kind: 'accepted' })),
         look: (_, __, made) => said('look', () => minedAs(made)),

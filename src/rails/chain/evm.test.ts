@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { hex } from '../../../test/chains/anvil.ts'
 import { chainTest as test } from '../../../test/chains/chain-test.ts'
 import { type EvmStage, openEvmStage } from '../../../test/chains/evm-stage.ts'
-import { ofAnotherChain, type RpcRequest } from '../../../test/chains/rpc-proxy.ts'
+import { behind, ofAnotherChain, type ProxyMode, type RpcRequest } from '../../../test/chains/rpc-proxy.ts'
 import { tokenArtefact, tokenSource } from '../../../test/chains/token.ts'
 import { networks } from '../../core/networks.ts'
 import { localSigner } from '../signer/local.ts'
@@ -52,6 +52,10 @@ describe('a transfer is paid', () => {
           ...{ kind: 'mined', effect: 'paid', tx_hash: attempt.tx_hash },
           block_height: BigInt(receipt.blockNumber),
           block_hash: receipt.blockHash,
+          // Anvil tells no fee for data on ethereum, so the cost on optimism is not known.
+          ...(network === 'optimism'
+            ? {}
+            : { gas_paid_wei: BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice) }),
         })
         expect(await token.balanceOf(order.destination_address)).toBe(order.amount)
         expect(await chain.wallet()).toMatchObject({ wallet, mined: 1n, pool: 1n })
@@ -59,6 +63,61 @@ describe('a transfer is paid', () => {
         if (own !== stage) await own.stop()
       }
     })
+})
+
+describe('the gas of a mined transaction', () => {
+  /** Pays on its own chain, with receipts that both endpoints change alike, or only the second one. */
+  const seenWith = async (
+    network: 'polygon' | 'optimism',
+    change: Record<string, unknown>,
+    only_second: boolean = false,
+  ) => {
+    const own = network === 'polygon' ? stage : await openEvmStage(network)
+    try {
+      const { chain, order: newOrder, sign, look } = await own.open()
+      const order = newOrder()
+      const attempt = await sign(order)
+      await chain.broadcast(order, attempt)
+      await own.node.mine(networks[network].confirmations)
+      const receipt = await own.node.call<any>('eth_getTransactionReceipt', attempt.tx_hash)
+      for (const endpoint of only_second ? [own.endpoints[1]] : own.endpoints)
+        endpoint.become({
+          rewrite: ({ method }, reply) =>
+            method === 'eth_getTransactionReceipt'
+              ? { ...reply, result: { ...reply.result, ...change } }
+              : reply,
+        })
+      const seen = await look(order, [attempt])
+      expect(seen).toMatchObject({ kind: 'mined', effect: 'paid' })
+      const gas = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
+      return { gas, told: seen.kind === 'mined' ? seen.gas_paid_wei : undefined }
+    } finally {
+      if (own !== stage) await own.stop()
+    }
+  }
+
+  test('has the fee for data on ethereum in it on optimism', async () => {
+    const { gas, told } = await seenWith('optimism', { l1Fee: '0x12345' })
+    expect(told).toBe(gas + 0x12345n)
+    const zero = { l1Fee: '0x1', operatorFeeScalar: '0x0', operatorFeeConstant: '0x0' }
+    const second = await seenWith('optimism', zero)
+    expect(second.told).toBe(second.gas + 1n)
+  })
+
+  test.for<[string, Record<string, unknown>]>([
+    ['no gas', { gasUsed: undefined }],
+    ['no price', { effectiveGasPrice: null }],
+    ['a price in another form', { effectiveGasPrice: 12 }],
+    ['more gas than was signed', { gasUsed: '0xffffffff' }],
+    ['a higher price than was signed', { effectiveGasPrice: '0xffffffffffffffff' }],
+  ])('is not known with %s in the receipt, and the payment counts', async ([, change]) => {
+    expect((await seenWith('polygon', change)).told).toBeUndefined()
+  })
+
+  test('is not known while endpoints tell different gas, or optimism has a fee of another kind', async () => {
+    expect((await seenWith('polygon', { gasUsed: '0x1' }, true)).told).toBeUndefined()
+    expect((await seenWith('optimism', { l1Fee: '0x1', operatorFeeScalar: '0x5' })).told).toBeUndefined()
+  })
 })
 
 describe('a signed transaction', () => {
@@ -344,7 +403,7 @@ describe('the wallet', () => {
     expect(await chain.wallet()).toMatchObject({ wallet, mined: 0n, pool: 1n })
     await stage.node.mine()
     const { final, final_height, ...known } = await chain.wallet()
-    expect({ final, ...known }).toEqual({ wallet, final: 0n, mined: 1n, pool: 1n })
+    expect({ final, ...known }).toEqual({ wallet, final: 0n, mined: 1n, pool: 1n, claimed: 1n })
     const { confirmations } = networks[stage.network]
     await stage.node.mine(confirmations - 2)
     expect(await chain.wallet(), 'one block is missing').toMatchObject({ final: 0n })
@@ -356,11 +415,45 @@ describe('the wallet', () => {
       rewrite: ({ method }, reply) =>
         method === 'eth_getTransactionCount' ? { ...reply, result: '0x5' } : reply,
     })
-    expect(await chain.wallet()).toMatchObject({ wallet, mined: 1n, pool: 5n })
+    expect(await chain.wallet(), 'one of two endpoints alone').toMatchObject({
+      wallet,
+      mined: 1n,
+      pool: 1n,
+      claimed: 5n,
+    })
+    stage.endpoints[0].become({
+      rewrite: ({ method, params }, reply) =>
+        method === 'eth_getTransactionCount' && params[1] === 'pending' ? { ...reply, result: '0x4' } : reply,
+    })
+    expect(await chain.wallet(), 'the highest that both know').toMatchObject({
+      wallet,
+      mined: 1n,
+      pool: 4n,
+      claimed: 5n,
+    })
+    stage.endpoints[0].become({})
     stage.endpoints[1].become({ cut: true })
     expect(await chain.wallet(), 'one endpoint is down').toMatchObject({ wallet, mined: 1n, pool: 1n })
     stage.endpoints[0].become({ cut: true })
     await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+  })
+
+  test('is said to have a nonce by the only endpoint that answers: that counts if the endpoint says so twice', async () => {
+    const { chain, wallet } = await stage.open({ urls: [stage.endpoints[0].url] })
+    let told = 0
+    const sayFive = (times: number) => {
+      told = 0
+      stage.endpoints[0].become({
+        rewrite: ({ method, params }, reply) =>
+          method === 'eth_getTransactionCount' && params[1] === 'pending' && ++told <= times
+            ? { ...reply, result: '0x5' }
+            : reply,
+      })
+    }
+    sayFive(1)
+    expect(await chain.wallet(), 'a single reading').toMatchObject({ wallet, mined: 0n, pool: 0n })
+    sayFive(2)
+    expect(await chain.wallet(), 'two readings in a row').toMatchObject({ wallet, mined: 0n, pool: 5n })
   })
 
   test('holds tokens and gas coin at the newest block that no reorganisation removes', async () => {
@@ -382,8 +475,43 @@ describe('the wallet', () => {
     expect(await chain.holdings(), 'one block short').toMatchObject({ asset: 123_456_789n })
     await stage.node.mine()
     expect(await chain.holdings()).toMatchObject({ asset: 123_456_790n, ...(await final()) })
+    stage.endpoints[1].become({ cut: true })
+    expect(await chain.holdings(), 'one endpoint is down').toMatchObject({ asset: 123_456_790n })
     for (const endpoint of stage.endpoints) endpoint.become({ cut: true })
     await expect(chain.holdings()).rejects.toMatchObject({ code: 'rail_unavailable' })
+  })
+
+  test('holds nothing that is told while two endpoints differ: in tokens, in gas coin, or in the block', async () => {
+    const { chain, warnings } = await stage.open({ tokens: 123_456_789n, gas_coin: 777n })
+    await stage.node.mine(networks.polygon.confirmations)
+    const lies: ProxyMode[] = [
+      {
+        rewrite: ({ method, params }, reply) =>
+          method === 'eth_call' && params[0].data.startsWith('0x70a08231')
+            ? { ...reply, result: `0x${(10n ** 12n).toString(16).padStart(64, '0')}` }
+            : reply,
+      },
+      {
+        rewrite: ({ method }, reply) => (method === 'eth_getBalance' ? { ...reply, result: '0x30a' } : reply),
+      },
+      {
+        rewrite: ({ method, params }, reply) =>
+          method === 'eth_getBlockByNumber' && params[0] !== 'latest'
+            ? { ...reply, result: { ...reply.result, hash: `0x${'ab'.repeat(32)}` } }
+            : reply,
+      },
+    ]
+    for (const lie of lies) {
+      stage.endpoints[1].become(lie)
+      await expect(chain.holdings()).rejects.toMatchObject({
+        code: 'rail_unavailable',
+        details: { why: 'endpoints_disagree' },
+      })
+    }
+    expect(warnings).toHaveLength(3)
+    stage.endpoints[1].become(await behind(stage.node.url))
+    await stage.node.mine(3)
+    expect(await chain.holdings(), 'at a block that both have').toMatchObject({ asset: 123_456_789n })
   })
 })
 

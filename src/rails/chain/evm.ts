@@ -9,7 +9,7 @@ import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
 import { screenOrder } from './evm/screening.ts'
 import { draftTransaction, type FeeBounds, signDraft } from './evm/signing.ts'
 import { factsOfSigned } from './evm/transaction.ts'
-import type { Attempt, Broadcast, ChainOrder, ChainRail, Later, LaterReason } from './rail.ts'
+import type { Attempt, Broadcast, ChainOrder, ChainRail, Holdings, Later, LaterReason } from './rail.ts'
 import { EndpointsUnavailable, type Rpc } from './rpc.ts'
 import { EndpointFailure } from './rpc-endpoint.ts'
 
@@ -145,11 +145,7 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
 
     finality: (block, signal) => finalityOf(rpc, block, signal),
 
-    async holdings() {
-      const scene = await sceneOf()
-      const found = await orUnavailable(() => rpc.read((node) => readHoldings(node, scene)))
-      return found ?? unavailable()
-    },
+    holdings: async () => heldBy(options, await sceneOf()),
   }
 }
 
@@ -164,6 +160,19 @@ async function noRoom(
 ): Promise<'signer_limit' | undefined> {
   const gas_wei = expected.gas_wei < cost_most_wei ? expected.gas_wei : cost_most_wei
   return (await signer.keepRoom({ transfer_id, network, amount, gas_wei })) && 'signer_limit'
+}
+
+/** Refuses while endpoints tell different figures: `details.why` says so. */
+async function heldBy({ network, rpc, log }: EvmChainOptions, scene: EvmScene): Promise<Holdings> {
+  const found = await orUnavailable(() => readHoldings(rpc, scene))
+  if (found !== 'endpoints_disagree') return found ?? unavailable()
+  const problem = `endpoints of ${network} tell different holdings of the wallet at one block`
+  log?.warn({ network }, `chain: ${problem}; none is stored until they agree`)
+  return refuse('rail_unavailable', {
+    message: `The ${problem}.`,
+    retry_after_seconds: RETRY_AFTER_SECONDS,
+    details: { why: 'endpoints_disagree' },
+  })
 }
 
 function placeOf({ network, confirmations, contract }: EvmChainOptions): EvmPlace {

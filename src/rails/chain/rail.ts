@@ -35,8 +35,10 @@ export type WalletState = {
   readonly final_height: bigint
   /** After the transactions that are mined. Where endpoints differ, the lowest. */
   readonly mined: bigint
-  /** After the transactions in a mempool too. Where endpoints differ, the highest. Never below `mined`. */
+  /** After the transactions in a mempool too. Where endpoints differ, the highest that two of them know. Never below `mined`. */
   readonly pool: bigint
+  /** The highest that any endpoint tells. Above `pool`, one endpoint is wrong, or the only one that knows a transaction. */
+  readonly claimed: bigint
 }
 
 /** What the wallet holds at one block, which is deep enough to be final. */
@@ -75,7 +77,7 @@ export const laterReasons = [
   'wallet_too_empty',
   'gas_coin_too_low',
   'wallet_blocked',
-  /** The token's contract refuses the payment now, for a reason that it does not tell. */
+  /** The token's contract refuses the payment now: it is paused, or does not tell why. */
   'token_reverts',
   'signer_limit',
   'endpoints_unavailable',
@@ -115,7 +117,8 @@ export type Seen =
       readonly tx_hash: string
       readonly effect: 'paid' | 'none' | 'other'
     } & Block &
-      Charge)
+      Charge &
+      GasPaid)
   /** Spent by a transaction that is none of ours: another program uses the wallet's key. */
   | { readonly kind: 'taken' }
 
@@ -131,6 +134,12 @@ export type Finality = 'final' | 'open' | 'gone'
  * gas is paid in ether, which is not an asset of the ledger.
  */
 export type Charge = { readonly charged?: bigint }
+
+/**
+ * What the network charged for a mined transaction in the coin that pays for gas, in its smallest unit. Not booked: the ledger has no
+ * such asset. Absent if no node tells it: it is never computed from what was offered.
+ */
+export type GasPaid = { readonly gas_paid_wei?: bigint }
 
 /** Inputs of the fee formula, in smallest units. */
 export type FeeInputs = {
@@ -161,7 +170,10 @@ export interface ChainRail<E extends Environment = Environment> {
   /** Throws `rail_unavailable` if the network is not configured or its prices are unknown. */
   feeInputs(): Promise<FeeInputs>
   wallet(): Promise<WalletState>
-  /** Throws `rail_unavailable` without a wallet, and while no endpoint answers. */
+  /**
+   * Throws `rail_unavailable` without a wallet, while no endpoint answers, and while endpoints tell different figures
+   * (`details.why` is `endpoints_disagree`).
+   */
   holdings(): Promise<Holdings>
   /** In the calls below an aborted signal means that the answer is no longer awaited. */
   screen(order: ChainOrder, signal?: AbortSignal): Promise<Screened>

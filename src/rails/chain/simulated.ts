@@ -70,7 +70,7 @@ export function simulatedChain({
     },
 
     async wallet() {
-      return { wallet: SIMULATED_WALLET, final: 0n, final_height: 0n, mined: 0n, pool: 0n }
+      return { wallet: SIMULATED_WALLET, final: 0n, final_height: 0n, mined: 0n, pool: 0n, claimed: 0n }
     },
 
     /** The simulated wallet is endless, so there is nothing to reconcile. */

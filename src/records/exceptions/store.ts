@@ -28,6 +28,8 @@ type ExceptionKind =
   | 'foreign_transactions'
   /** The books differ from what a wallet holds. */
   | 'reconciliation'
+  /** What a wallet holds was not read for too long: no transfers are accepted on its rail. */
+  | 'holdings_old'
 
 type NewException = {
   readonly kind: ExceptionKind

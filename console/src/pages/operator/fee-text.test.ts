@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { operator as en } from '../../text/en/operator.ts'
-import { feeText } from './fee-text.ts'
+import { feeText, gasPaidText } from './fee-text.ts'
 
 const words = en.desk.transactions
 
@@ -17,4 +17,10 @@ test('terms that are not known here are shown as they are stored', () => {
     'fee 150, weight 9',
   )
   expect(feeText({}, { rail: 'tron', words, language: 'en' })).toBe('')
+})
+
+test('what a transaction cost is said in the coin of the network, if a node told it', () => {
+  const polygon = { rail: 'polygon', words, language: 'en' } as const
+  expect(gasPaidText('1234000000000000', polygon)).toBe('cost 0.001234 POL')
+  expect(gasPaidText(null, polygon)).toBeUndefined()
 })

@@ -9,6 +9,15 @@ const figure = (value: number, language: Language): string =>
 /** The coin that pays for gas. */
 const coinOf = (rail: string): string => (rail === 'polygon' ? 'POL' : 'ETH')
 
+/** What the network charged for a mined transaction; undefined if no node told it. */
+export const gasPaidText = (
+  gas_paid_wei: string | null,
+  { rail, words, language }: { readonly rail: string; readonly words: Words; readonly language: Language },
+): string | undefined =>
+  gas_paid_wei === null
+    ? undefined
+    : words.gas_paid(`${figure(Number(gas_paid_wei) / 1e18, language)} ${coinOf(rail)}`)
+
 /** What a transaction offers its network, in words. Terms of a network that is not known here are shown as they are stored. */
 export function feeText(
   terms: Readonly<Record<string, string>>,

@@ -17,7 +17,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ActDialog, type Acted, ActedNote } from './acted.tsx'
-import { feeText } from './fee-text.ts'
+import { feeText, gasPaidText } from './fee-text.ts'
 
 type Item = Reply<'console.operator.desk.get'>
 type Transaction = Item['transactions'][number]
@@ -109,7 +109,8 @@ function OneTransaction({ of, rail }: { readonly of: Transaction; readonly rail:
         {' · '}
         {of.block_height === null ? words.not_final : words.block(of.block_height)}
         {' · '}
-        {feeText(of.terms, { rail, words, language })}
+        {gasPaidText(of.gas_paid_wei, { rail, words, language }) ??
+          feeText(of.terms, { rail, words, language })}
       </p>
     </li>
   )

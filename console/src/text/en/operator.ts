@@ -342,6 +342,7 @@ export const operator = {
       explorer: 'Explorer',
       gas: ({ most, per_gas, priority }: { most: string; per_gas: string; priority: string }) =>
         `costs at most ${most}: ${per_gas} gwei per gas, of which ${priority} for the miner`,
+      gas_paid: (amount: string) => `cost ${amount}`,
       terms: { fee: 'fee' } as Record<string, string>,
     },
     cancel: {
@@ -419,6 +420,8 @@ export const operator = {
       foreign_transactions:
         'The chain has transactions of the wallet that this database does not know. Nothing is sent until two operators resume the rail.',
       reconciliation: 'The books differ from what the wallet holds.',
+      holdings_old:
+        'What the wallet holds was not read for more than a minute. The rail accepts no transfers until its endpoints tell it again, and agree.',
     } as Record<string, string>,
   },
   proposals: {

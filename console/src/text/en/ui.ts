@@ -114,7 +114,7 @@ export const ui = {
     wallet_too_empty: 'the wallet has too little of the asset',
     gas_coin_too_low: 'the wallet has too little of the coin that pays for gas',
     wallet_blocked: 'the token blocks the wallet',
-    token_reverts: 'the token refuses the payment and does not say why',
+    token_reverts: 'the token refuses the payment: it is paused, or does not say why',
     signer_limit: 'the signer has reached its limit of this hour',
     endpoints_unavailable: 'no endpoint of the network answers',
     endpoints_disagree: 'the endpoints of the network disagree',

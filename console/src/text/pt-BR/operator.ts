@@ -311,6 +311,7 @@ export const operator: typeof En = {
       explorer: 'Explorador',
       gas: ({ most, per_gas, priority }) =>
         `custa no máximo ${most}: ${per_gas} gwei por gas, dos quais ${priority} para o minerador`,
+      gas_paid: (amount) => `custou ${amount}`,
       terms: { fee: 'taxa' },
     },
     cancel: {
@@ -386,6 +387,8 @@ export const operator: typeof En = {
       foreign_transactions:
         'A blockchain tem transações da carteira que este banco de dados não conhece. Nada é enviado até que dois operadores retomem o trilho.',
       reconciliation: 'A conciliação encontrou uma diferença entre os livros e o saldo da carteira.',
+      holdings_old:
+        'O saldo da carteira não é lido há mais de um minuto. O trilho não aceita transferências até que seus nós o informem de novo e concordem entre si.',
     },
   },
   proposals: {

@@ -188,7 +188,7 @@ export const ui: typeof En = {
     wallet_too_empty: 'a carteira tem saldo insuficiente do ativo',
     gas_coin_too_low: 'a carteira tem saldo insuficiente da moeda que paga o gas',
     wallet_blocked: 'o token bloqueia a carteira',
-    token_reverts: 'o token recusa o pagamento e não diz por quê',
+    token_reverts: 'o token recusa o pagamento: está pausado ou não diz por quê',
     signer_limit: 'o assinador atingiu o limite desta hora',
     endpoints_unavailable: 'nenhum endpoint da rede responde',
     endpoints_disagree: 'os endpoints da rede discordam',

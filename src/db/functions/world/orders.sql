@@ -63,6 +63,11 @@ CREATE OR REPLACE TRIGGER transactions_mined_once BEFORE UPDATE OF block_height,
   FOR EACH ROW WHEN (OLD.block_hash IS NOT NULL AND (OLD.block_height, OLD.block_hash) IS DISTINCT FROM (NEW.block_height, NEW.block_hash))
   EXECUTE FUNCTION block_stays();
 
+-- What a transaction cost is told once, with its block.
+CREATE OR REPLACE TRIGGER transactions_gas_once BEFORE UPDATE OF gas_paid_wei ON transactions
+  FOR EACH ROW WHEN (OLD.block_hash = NEW.block_hash AND OLD.gas_paid_wei IS DISTINCT FROM NEW.gas_paid_wei)
+  EXECUTE FUNCTION transaction_stays();
+
 -- The hash of a transfer is that of one of its own payments. Asked after the statement, which may insert the transaction too.
 -- A node of the version before signs without storing a transaction, also a transfer for which a newer node has reserved a nonce:
 -- then its signature becomes the first transaction. That part is to be removed with the next version.

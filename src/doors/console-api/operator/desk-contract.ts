@@ -63,6 +63,11 @@ const Transaction = T.Object({
   terms: T.Record(T.String(), T.String(), { description: 'Fees and limits that it offers the network' }),
   signed_at: Timestamp,
   block_height: Maybe(T.String({ description: 'The block in which it is final' })),
+  gas_paid_wei: Maybe(
+    T.String({
+      description: 'What the network charged, in wei of the coin that pays for gas; null if no node told it',
+    }),
+  ),
 })
 
 const ExceptionObject = T.Object({
@@ -78,6 +83,7 @@ const ExceptionObject = T.Object({
     'rail_paused',
     'foreign_transactions',
     'reconciliation',
+    'holdings_old',
   ]),
   rail: T.String(),
   object_id: T.String(),

@@ -251,6 +251,7 @@ const renderTransaction = ({
   terms,
   created_at,
   block_height,
+  gas_paid_wei,
 }: StoredAttempt) => ({
   attempt,
   purpose,
@@ -258,6 +259,7 @@ const renderTransaction = ({
   terms,
   signed_at: created_at.toISOString(),
   block_height: block_height?.toString() ?? null,
+  gas_paid_wei: gas_paid_wei?.toString() ?? null,
 })
 
 const renderStep = ({ kind, by, said, at, last_at, times }: RailStep) => ({

@@ -44,7 +44,7 @@ export const RailState = T.Object({
               amount: Sum,
               gas_amount: T.String({ ...Sum, description: 'In smallest units of the coin: wei' }),
               block_height: T.String(),
-              age_seconds: T.Number(),
+              age_seconds: Maybe(T.Number({ description: 'Null if the clock was set back since' })),
             },
             { description: 'What the wallet holds; null until a worker has asked the chain' },
           ),

@@ -68,7 +68,7 @@ const renderCustody = ({ gas_coin, held, reconciled, endpoints }: RailCustody) =
     amount: held.asset_amount.toString(),
     gas_amount: held.native_amount.toString(),
     block_height: held.block_height.toString(),
-    age_seconds: Math.round(held.age_ms / 1000),
+    age_seconds: held.age_ms === null ? null : Math.round(held.age_ms / 1000),
   },
   reconciled: reconciled && {
     difference: reconciled.difference.toString(),

@@ -1,4 +1,5 @@
-import { Type as T } from 'typebox'
+import { type Static, Type as T } from 'typebox'
+import { Value } from 'typebox/value'
 import { type NodeError, type RpcCall, rpcCall } from '../rpc-endpoint.ts'
 
 /** The JSON-RPC calls of an EVM node. Numbers are hex text and become bigint; hashes, addresses and data become lower case. */
@@ -99,6 +100,18 @@ export type EvmReceipt = {
   readonly block_hash: string
   readonly succeeded: boolean
   readonly logs: readonly EvmLog[]
+  /** Parts of what the transaction cost. Each is undefined if the node does not tell it. */
+  readonly cost: ReceiptCost
+}
+
+export type ReceiptCost = {
+  readonly gas_used: bigint | undefined
+  /** Wei for one unit of gas. */
+  readonly gas_price: bigint | undefined
+  /** On optimism: the fee for its data on ethereum, in wei. */
+  readonly l1_fee: bigint | undefined
+  /** On optimism: the node tells of a fee that this code does not know how to add up. */
+  readonly has_operator_fee: boolean
 }
 
 const ReceiptForm = T.Object({
@@ -116,6 +129,24 @@ const ReceiptForm = T.Object({
       transactionHash: Hash,
       removed: T.Optional(T.Boolean()),
     }),
+  ),
+  // Not needed to know whether a payment arrived: a node that tells them wrongly, or not at all, is no failure.
+  gasUsed: T.Optional(T.Unknown()),
+  effectiveGasPrice: T.Optional(T.Unknown()),
+  l1Fee: T.Optional(T.Unknown()),
+  operatorFeeScalar: T.Optional(T.Unknown()),
+  operatorFeeConstant: T.Optional(T.Unknown()),
+})
+
+const quantityIn = (value: unknown): bigint | undefined =>
+  Value.Check(Quantity, value) ? BigInt(value) : undefined
+
+const costOf = (receipt: Static<typeof ReceiptForm>): ReceiptCost => ({
+  gas_used: quantityIn(receipt.gasUsed),
+  gas_price: quantityIn(receipt.effectiveGasPrice),
+  l1_fee: quantityIn(receipt.l1Fee),
+  has_operator_fee: [receipt.operatorFeeScalar, receipt.operatorFeeConstant].some(
+    (value) => value !== undefined && value !== null && quantityIn(value) !== 0n,
   ),
 })
 
@@ -144,6 +175,7 @@ export const receiptOf = (tx_hash: string, from: string): RpcCall<EvmReceipt | n
           topics: topics.map(lower),
           data: lower(data),
         })),
+        cost: costOf(receipt),
       }
     },
   })

@@ -67,17 +67,33 @@ export async function walletOf(
 }
 
 /** The newest final block: `look` calls a transaction of this block mined, and one of the next block not yet. */
-async function finalHeight(node: RpcNode, confirmations: bigint): Promise<bigint> {
-  const { height: head } = await node.ask(newestBlock())
-  return head + 1n > confirmations ? head + 1n - confirmations : 0n
+const finalHeight = (head: bigint, confirmations: bigint): bigint =>
+  head + 1n > confirmations ? head + 1n - confirmations : 0n
+
+/**
+ * What the wallet holds at the newest block that is final for every endpoint that answers. `endpoints_disagree`: they tell different figures of
+ * this block, or different blocks. Undefined if the block left the chain while the figures were read.
+ */
+export async function readHoldings(
+  rpc: Rpc,
+  scene: EvmScene,
+): Promise<Holdings | 'endpoints_disagree' | undefined> {
+  const heads = await rpc.all((node) => node.ask(newestBlock()))
+  const head = lowestOf(heads.map(({ answer }) => answer.height))
+  const height = finalHeight(head, scene.confirmations)
+  const views = (await rpc.all((node) => holdingsAt(node, scene, height))).map(({ answer }) => answer)
+  const told = views.flatMap((view) => view ?? [])
+  const keys = new Set(told.map(({ asset, native, block_hash }) => [asset, native, block_hash].join(' ')))
+  if (keys.size > 1) return 'endpoints_disagree'
+  return told.length === views.length ? told[0] : undefined
 }
 
-/** Both balances at the newest block that is final, which is still in the chain after they were read. */
-export async function readHoldings(
+/** Both balances at a block that is still in the chain after they were read. */
+async function holdingsAt(
   node: RpcNode,
-  { contract, wallet, confirmations }: EvmScene,
+  { contract, wallet }: EvmScene,
+  height: bigint,
 ): Promise<Holdings | undefined> {
-  const height = await finalHeight(node, confirmations)
   const before = await node.ask(blockAt(height))
   const [asset, native, after] = await Promise.all([
     readBalance(node, contract, wallet, height),
@@ -88,30 +104,43 @@ export async function readHoldings(
   return { wallet, asset, native, block_height: height, block_hash: before.hash }
 }
 
-/** Endpoints may know different mempools. The lowest final and mined and the highest pending nonce are the careful ones. */
+/**
+ * Endpoints may know different mempools. The lowest final and mined nonces are the careful ones. A nonce in `pool` that the database
+ * does not know pauses the rail, so one answer alone never decides it: `pool` is the highest nonce that two endpoints know, or
+ * that the only endpoint that answers tells twice.
+ */
 export async function readWallet(
   rpc: Rpc,
   { wallet, confirmations }: Pick<EvmScene, 'wallet' | 'confirmations'>,
 ): Promise<WalletState> {
-  const answers = await rpc.all(async (node) => {
-    const final_height = await finalHeight(node, confirmations)
-    const [final, mined, pending] = await Promise.all([
-      node.ask(transactionCount(wallet, final_height)),
-      node.ask(transactionCount(wallet, 'latest')),
-      node.ask(transactionCount(wallet, 'pending')),
-    ])
-    return { final_height, final, mined, pending }
-  })
-  const each = answers.map(({ answer }) => answer)
-  const mined = lowestOf(each.map((one) => one.mined))
+  const ask = () =>
+    rpc.all(async (node) => {
+      const { height: head } = await node.ask(newestBlock())
+      const final_height = finalHeight(head, confirmations)
+      const [final, mined, pending] = await Promise.all([
+        node.ask(transactionCount(wallet, final_height)),
+        node.ask(transactionCount(wallet, 'latest')),
+        node.ask(transactionCount(wallet, 'pending')),
+      ])
+      return { final_height, final, mined, known: highestOf([mined, pending]) }
+    })
+  const first = await ask()
+  const again = first.length > 1 ? first : await ask()
+  const readings = (again.length > 1 ? again : [...first, ...again]).map(({ answer }) => answer)
+  const mined = lowestOf(readings.map((one) => one.mined))
+  const known = readings.map((one) => one.known)
   return {
     wallet,
-    final: lowestOf([mined, ...each.map((one) => one.final)]),
-    final_height: lowestOf(each.map((one) => one.final_height)),
+    final: lowestOf([mined, ...readings.map((one) => one.final)]),
+    final_height: lowestOf(readings.map((one) => one.final_height)),
     mined,
-    pool: highestOf(each.flatMap((one) => [one.mined, one.pending])),
+    pool: highestOf([mined, secondHighestOf(known)]),
+    claimed: highestOf(known),
   }
 }
 
 const lowestOf = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a < b ? a : b))
+/** The highest value that at least two of them reach. */
+const secondHighestOf = (values: readonly bigint[]): bigint =>
+  [...values].sort((a, b) => (a > b ? -1 : 1))[1]!
 const highestOf = (values: readonly bigint[]): bigint => values.reduce((a, b) => (a > b ? a : b))

@@ -54,7 +54,29 @@ async function lookDeeper(
   const [block, head] = await Promise.all([node.ask(blockAt(block_height)), node.ask(newestBlock())])
   if (block?.hash !== block_hash || head.height - block_height + 1n < place.confirmations) return waiting
   const effect = effectOf(place, sought, { receipt, attempt })
-  return { kind: 'mined', tx_hash: attempt.tx_hash, effect, block_height, block_hash }
+  const gas_paid_wei = gasPaid(place, { receipt, attempt })
+  return {
+    ...{ kind: 'mined', tx_hash: attempt.tx_hash, effect, block_height, block_hash },
+    ...(gas_paid_wei === undefined ? {} : { gas_paid_wei }),
+  }
+}
+
+/** Above every fee for data: a larger figure is invented. */
+const L1_FEE_MOST = 10n ** 18n
+
+/**
+ * What the transaction cost, in wei. Undefined if the receipt lacks a part of it, or contradicts what was signed. Arbitrum counts
+ * its data on ethereum as gas; optimism tells the fee for it apart.
+ */
+function gasPaid({ network }: EvmPlace, { receipt, attempt }: MinedAttempt): bigint | undefined {
+  const { gas_used, gas_price, l1_fee, has_operator_fee } = receipt.cost
+  if (gas_used === undefined || gas_price === undefined) return undefined
+  const { gas_limit, max_fee_per_gas } = attempt.terms
+  if (gas_limit !== undefined && gas_used > BigInt(gas_limit)) return undefined
+  if (max_fee_per_gas !== undefined && gas_price > BigInt(max_fee_per_gas)) return undefined
+  if (network !== 'optimism') return gas_used * gas_price
+  const is_known = l1_fee !== undefined && l1_fee <= L1_FEE_MOST && !has_operator_fee
+  return is_known ? gas_used * gas_price + l1_fee : undefined
 }
 
 const waiting: Seen = { kind: 'waiting' }
@@ -91,7 +113,16 @@ export function verdictOf(
   const is_shared = !contradiction && final.length >= quorum
   // An endpoint that still has one of our transactions contradicts that the nonce was spent by a stranger.
   if (!is_shared || (first.kind === 'taken' && is_known)) return { seen: waiting, contradiction }
-  return { seen: first, contradiction }
+  return { seen: withSharedGas(first, final), contradiction }
+}
+
+/** Endpoints that agree on the outcome may still tell different gas, or none: then it is not known. */
+function withSharedGas(first: Seen, final: readonly Seen[]): Seen {
+  if (first.kind !== 'mined') return first
+  const told = new Set(final.map((seen) => (seen.kind === 'mined' ? seen.gas_paid_wei : undefined)))
+  if (told.size === 1) return first
+  const { gas_paid_wei: _, ...rest } = first
+  return rest
 }
 
 const keyOf = (seen: Seen): string =>

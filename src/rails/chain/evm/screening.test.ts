@@ -24,18 +24,14 @@ describe('an order is refused', () => {
       expect(await to(contract)).toEqual(refused('destination_is_token'))
   })
 
-  test('while the token is paused', async () => {
-    const { chain, token, order } = await stage.open()
-    await token.setPaused(true)
-    expect(await chain.screen(order())).toEqual(refused('token_refuses'))
-  })
-
-  test('to an address that the token blocks', async () => {
+  test('to an address that the token blocks, also while the token is paused', async () => {
     const { chain, token, order: newOrder } = await stage.open()
     const order = newOrder()
     await token.setBlackListed(order.destination_address, true)
     expect(await chain.screen(order)).toEqual(refused('token_refuses'))
     expect(await chain.screen(newOrder())).toEqual({ kind: 'payable' })
+    await token.setPaused(true)
+    expect(await chain.screen(order)).toEqual(refused('token_refuses'))
   })
 })
 
@@ -65,6 +61,14 @@ describe('an order waits', () => {
     expect(await chain.screen(order())).toEqual(later)
   })
 
+  test('while the token is paused, and is paid afterwards', async () => {
+    const { chain, token, order } = await stage.open()
+    await token.setPaused(true)
+    expect(await chain.screen(order())).toEqual({ ...later, why: 'token_reverts' })
+    await token.setPaused(false)
+    expect(await chain.screen(order())).toEqual({ kind: 'payable' })
+  })
+
   test('while the token reverts without saying why', async () => {
     const { chain, token, order } = await stage.open()
     await token.setBroken(true)
@@ -79,15 +83,16 @@ describe('an order waits', () => {
   })
 
   test('while only one of two endpoints says that the token refuses', async () => {
-    const { chain, token, order } = await stage.open()
-    await token.setPaused(true)
+    const { chain, token, order: newOrder } = await stage.open()
+    const order = newOrder()
+    await token.setBlackListed(order.destination_address, true)
     stage.endpoints[1].become({ cut: true })
-    expect(await chain.screen(order()), 'the second one is down').toEqual(later)
+    expect(await chain.screen(order), 'the second one is down').toEqual(later)
     stage.endpoints[1].become({
       answer: ({ method, params }) =>
         method === 'eth_call' && params[0].data.startsWith('0xa9059cbb') ? { result: '0x' } : undefined,
     })
-    expect(await chain.screen(order()), 'the second one says otherwise').toEqual(later)
+    expect(await chain.screen(order), 'the second one says otherwise').toEqual(later)
   })
 })
 

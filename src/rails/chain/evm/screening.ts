@@ -12,7 +12,7 @@ export type Screening =
   /** `gas_wei`: at most so much does its gas cost by today's fees. */
   | { readonly kind: 'payable'; readonly gas_wei: bigint }
   | { readonly kind: 'refused'; readonly rail_code: string }
-  /** A person or time can change it: the wallet is empty, or the token refuses for a reason that is not known. */
+  /** A person or time can change it: the wallet is empty, or the token is paused or reverts for a reason that it does not tell. */
   | { readonly kind: 'later'; readonly why: LaterReason }
 
 export async function screenOrder(
@@ -64,7 +64,7 @@ async function simulate(
 /** The lists of blocked addresses of the USDT contracts: Tether's own, and those of USDT0 and of other issuers. */
 const blockedGetters = ['isBlackListed(address)', 'isBlacklisted(address)', 'isBlocked(address)'] as const
 
-/** A revert is a refusal only if the token itself says why. */
+/** A revert is a refusal only if the token itself says that it blocks the destination. A token that is paused will pay again. */
 async function explainRevert(node: RpcNode, scene: EvmScene, destination: string): Promise<Screening> {
   const { contract, wallet } = scene
   const isListed = async (address: string) => {
@@ -73,15 +73,10 @@ async function explainRevert(node: RpcNode, scene: EvmScene, destination: string
     )
     return answers.includes(1n)
   }
-  const [paused, destination_blocked, wallet_blocked] = await Promise.all([
-    readToken(node, contract, { signature: 'paused()' }),
-    isListed(destination),
-    isListed(wallet),
-  ])
+  const [destination_blocked, wallet_blocked] = await Promise.all([isListed(destination), isListed(wallet)])
   // All orders would fail: a person must see to the wallet before customers are refused one by one.
   if (wallet_blocked) return { kind: 'later', why: 'wallet_blocked' }
-  const is_definite = paused === 1n || destination_blocked
-  return is_definite
+  return destination_blocked
     ? { kind: 'refused', rail_code: 'token_refuses' }
     : { kind: 'later', why: 'token_reverts' }
 }

@@ -55,7 +55,7 @@ export function showsTransfer(
 }
 
 type TokenGetter =
-  | { readonly signature: 'decimals()' | 'paused()' }
+  | { readonly signature: 'decimals()' }
   | { readonly signature: `${string}(address)`; readonly of: string }
 
 /** Reads a number from the contract. Undefined if the contract has no such function. */
