@@ -70,9 +70,11 @@ const valuedIn: Readonly<Record<string, readonly string[]>> = {
   previous_secret_until: [],
 }
 
-/** Whether the field can have a value in this state. */
-export const hasValueIn = (field: string, state: unknown): boolean =>
-  state === undefined || (valuedIn[field]?.includes(String(state)) ?? true)
+/** Whether the field can have a value in this state. A deposit, unlike a transfer, has the hash of its transaction in every state. */
+export const hasValueIn = (field: string, state: unknown, fields: Fields = {}): boolean =>
+  state === undefined ||
+  (field === 'tx_hash' && 'output_index' in fields) ||
+  (valuedIn[field]?.includes(String(state)) ?? true)
 
 /** An object may declare examples of its own, one for a state. */
 const givenIn = ({ examples = [] }: Schema, state: string | undefined): Fields | undefined =>

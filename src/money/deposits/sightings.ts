@@ -1,5 +1,5 @@
 import { refuse } from '../../core/errors.ts'
-import { networks } from '../../core/networks.ts'
+import { isNetwork, networks } from '../../core/networks.ts'
 import { customerAccount, externalAccount } from '../../ledger/accounts.ts'
 import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
 import { canonicalAddress } from '../../rails/chain/deposit-addresses.ts'
@@ -188,7 +188,7 @@ function creditedIfDeep(steps: readonly [Deposit], now: Date): readonly Deposit[
 }
 
 function networkOf({ id, rail }: Deposit) {
-  if (rail === 'sandbox' || rail === 'operator') throw new Error(`${id} came in by no network`)
+  if (!isNetwork(rail)) throw new Error(`${id} came in by no network`)
   return rail
 }
 
