@@ -39,7 +39,7 @@ export function DepositAddresses({ page }: { readonly page: Page }) {
       <div className="h">
         <h2>{words.title}</h2>
         {offers && (
-          <Button icon="plus" onClick={() => setAsking(true)}>
+          <Button small icon="plus" onClick={() => setAsking(true)}>
             {words.add}
           </Button>
         )}
@@ -52,9 +52,9 @@ export function DepositAddresses({ page }: { readonly page: Page }) {
             <li key={made.id}>
               <div className="top">
                 <b className="strong">{made.network}</b> <span className="quiet">{made.asset}</span>
-                <button type="button" className="linkish" onClick={() => setShown(made)}>
+                <Button small onClick={() => setShown(made)}>
                   {words.qr}
-                </button>
+                </Button>
               </div>
               <Id id={made.address} as="address" />
             </li>
@@ -79,6 +79,7 @@ export function DepositAddresses({ page }: { readonly page: Page }) {
 function AddressDialog({ address, onClose }: { readonly address: Address; readonly onClose: () => void }) {
   const { money, ui } = useText()
   const { language } = useLanguage()
+  const environment = useEnvironment()
   const words = money.addresses
   const { network, asset, minimum_amount, confirmations_needed } = address
   return (
@@ -89,6 +90,7 @@ function AddressDialog({ address, onClose }: { readonly address: Address; readon
           <Id id={address.address} as="full" />
         </span>
         <p>{words.only(asset, network)}</p>
+        {environment === 'sandbox' && <p>{words.sandbox}</p>}
         <p className="quiet">
           {words.terms(amountText(minimum_amount, asset, { language }), confirmations_needed)}
         </p>

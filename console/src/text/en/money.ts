@@ -294,6 +294,7 @@ export const money = {
     on: (network: string) => `Deposit address on ${network}`,
     only: (asset: string, network: string) =>
       `Send only ${asset}, and only on ${network}. Anything else is lost.`,
+    sandbox: 'This address is of the sandbox: real coins sent to it are lost.',
     terms: (minimum: string, confirmations: number) =>
       `At least ${minimum}, credited after ${confirmations} confirmations.`,
   },

@@ -307,6 +307,7 @@ export const money: typeof En = {
     on: (network) => `Endereço de depósito na rede ${network}`,
     only: (asset, network) =>
       `Envie somente ${asset}, e somente pela rede ${network}. Qualquer outro envio se perde.`,
+    sandbox: 'Este endereço é do sandbox: moedas reais enviadas a ele se perdem.',
     terms: (minimum, confirmations) => `No mínimo ${minimum}, creditado após ${confirmations} confirmações.`,
   },
   deposit: {
