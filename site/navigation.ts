@@ -15,6 +15,7 @@ const guides = [
   'errors',
   'limits',
   'lists',
+  'deposits',
   'conversions',
   'payroll',
   'reconcile',

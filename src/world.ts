@@ -10,6 +10,7 @@ import {
   withValidChainAnswers,
   withValidPrices,
 } from './rails/answers.ts'
+import type { DepositAddresses } from './rails/chain/deposit-addresses.ts'
 import { type Chains, chainsOf } from './rails/chain/rail.ts'
 import { withChainDeadline, withDeadline } from './rails/deadline.ts'
 import type { PixRail } from './rails/pix/rail.ts'
@@ -38,6 +39,7 @@ export type World<E extends Environment = Environment> = {
   /** The rails. The type of a simulated rail names the sandbox, so handing one to production does not compile. */
   readonly pix: PixRail<E>
   readonly chains: Chains<E>
+  readonly deposit_addresses: DepositAddresses<E>
   /** What seals the orders of transfers when they are accepted; throws while its key cannot be read. */
   readonly transferSeals: () => Promise<SealTransfer>
   readonly prices: PriceFeed<E>

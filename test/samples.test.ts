@@ -46,6 +46,7 @@ async function act(partner_id: string): Promise<void> {
   const customer_id = customer.id
   for (const asset of ['BRL', 'USDT'])
     await api.post('/v1/sandbox/deposits', { customer_id, asset, amount: '900000000' })
+  await api.post('/v1/sandbox/onchain/deposits', { customer_id, network: 'polygon', amount: '25009001' })
   for (const name of ['anyone', 'ac03']) {
     await api.post('/v1/pix/payouts', {
       customer_id,

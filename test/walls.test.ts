@@ -318,7 +318,7 @@ describe.each(['live', 'sandbox'] as const)('%s', (schema) => {
   test('what has happened cannot be changed or removed', async () => {
     const added = Object.entries(worldGrants).filter(([, rights]) => rights === 'SELECT, INSERT')
     const history = added.map(([table]) => table)
-    expect(history).toEqual(expect.arrayContaining(['entries', 'events', 'deposits']))
+    expect(history).toEqual(expect.arrayContaining(['entries', 'events', 'deposit_addresses']))
     for (const table of history) {
       const [row] = await asAdmin(database.url, [
         `SELECT column_name FROM information_schema.columns WHERE table_schema = '${schema}' AND table_name = '${table}' AND is_identity = 'NO'`,
@@ -334,6 +334,34 @@ describe.each(['live', 'sandbox'] as const)('%s', (schema) => {
         expect(await stateOf(schema, sql), sql).toBe(DENIED)
       }
     }
+  })
+
+  test('a deposit cannot be removed, and changes only while it is on a chain and not credited', async () => {
+    const made = (values: string) =>
+      `INSERT INTO deposits (id, partner_id, customer_id, asset, amount, rail, created_at, status, address, tx_hash, output_index)
+       VALUES ('dep_1', 'p', 'c', 'USDT', 5, ${values}); UPDATE deposits SET`
+    const credited = made(`'operator', now(), 'completed', NULL, NULL, NULL`)
+    const pending = made(`'polygon', now(), 'pending', 'a', 't', 0`)
+    for (const change of [
+      'amount = 6',
+      `customer_id = 'd'`,
+      `rail = 'bitcoin'`,
+      `tx_hash = 'u'`,
+      `address = 'b'`,
+    ])
+      for (const before of [credited, pending])
+        expect(await stateOf(schema, `${before} ${change}`), change).toBe(RAISED)
+    for (const change of [
+      `status = 'pending'`,
+      `status = 'dropped'`,
+      'sequence = 2',
+      'completed_at = now()',
+      'depth = 9',
+    ])
+      expect(await stateOf(schema, `${credited} ${change}`), change).toBe(RAISED)
+    expect(await stateOf(schema, `${pending} status = 'dropped', sequence = 2`)).toBeUndefined()
+    for (const sql of ['DELETE FROM deposits', 'TRUNCATE deposits'])
+      expect(await stateOf(schema, sql), sql).toBe(DENIED)
   })
 
   const account = (columns: string, values: string) =>

@@ -52,7 +52,14 @@ function tradeOrder(trade) {
 
 /** @param {Deposit} deposit @returns {Order} */
 const depositOrder = (deposit) =>
-  orderOf('deposit', deposit, [{ type: 'deposit', asset: deposit.asset, amount: BigInt(deposit.amount) }])
+  orderOf(
+    'deposit',
+    deposit,
+    // One that waits for confirmations, or was dropped, has no statement line.
+    deposit.status === 'completed'
+      ? [{ type: 'deposit', asset: deposit.asset, amount: BigInt(deposit.amount) }]
+      : [],
+  )
 
 /**
  * An order that leaves is debited with its fee when it is accepted. If it fails, the same amount comes back in a line of its own:

@@ -155,6 +155,10 @@ class Contract(Case):
         deposit = client.deposits.list(asset="USDT").first()
         assert deposit is not None
         self.assertEqual(client.deposits.get(deposit["id"])["amount"], 500_000_000)
+        address = client.deposit_addresses.create(self.customer_id, network="bitcoin")
+        self.assertEqual(list(client.deposit_addresses.list(self.customer_id)), [address])
+        arrived = client.sandbox.deposits.receive(address=address["address"], amount=259_003)
+        self.assertEqual((arrived["status"], arrived["network"]), ("pending", "bitcoin"))
         self.assertEqual(client.account.get()["environment"], "sandbox")
         self.assertIsNone(client.account.fee_payouts().first())
         self.assertGreater(client.usage.get()["minute"]["used"], 0)

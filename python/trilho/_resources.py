@@ -331,11 +331,34 @@ class SandboxDeposits(Resource):
         })
         return result
 
+    def receive(
+        self,
+        *,
+        amount: int,
+        address: Optional[str] = None,
+        customer_id: Optional[str] = None,
+        network: Optional[Literal["polygon", "arbitrum", "optimism", "tron", "ethereum", "bitcoin"]] = None,
+    ) -> t.Deposit:
+        """Let a deposit arrive on a network. `POST /v1/sandbox/onchain/deposits`
+
+        amount: Whole number of the smallest unit
+        address: A deposit address of one of your customers
+        customer_id: Starts with cus_
+        network: polygon, arbitrum, optimism, tron, ethereum, bitcoin; needed with customer_id, and for an address that is in use on several
+        """
+        result: t.Deposit = self._call("sandbox.deposits.receive", {}, {
+            "amount": amount,
+            "address": address,
+            "customer_id": customer_id,
+            "network": network,
+        })
+        return result
+
 
 class SandboxEvents(Resource):
     def create(
         self,
-        kind: Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.completed", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled"],
+        kind: Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled"],
         *,
         override: Optional[Mapping[str, Any]] = None,
     ) -> t.Event:
@@ -660,6 +683,27 @@ class Account(Resource):
         })
 
 
+class DepositAddresses(Resource):
+    def create(
+        self,
+        customer_id: str,
+        *,
+        network: Literal["polygon", "arbitrum", "optimism", "tron", "ethereum", "bitcoin"],
+    ) -> t.DepositAddress:
+        """Get the deposit address of a customer on a network. `POST /v1/customers/{customer_id}/deposit_addresses`
+
+        network: polygon, arbitrum, optimism, tron, ethereum, bitcoin
+        """
+        result: t.DepositAddress = self._call("deposit_addresses.create", {"customer_id": customer_id}, {
+            "network": network,
+        })
+        return result
+
+    def list(self, customer_id: str) -> Listing[t.DepositAddress]:
+        """The deposit addresses of a customer. `GET /v1/customers/{customer_id}/deposit_addresses`"""
+        return Listing(self._call, "deposit_addresses.list", {"customer_id": customer_id}, {})
+
+
 class Deposits(Resource):
     def list(
         self,
@@ -670,7 +714,7 @@ class Deposits(Resource):
         created_before: Optional[str] = None,
         customer_id: Optional[str] = None,
         asset: Optional[Literal["BRL", "USDT", "BTC"]] = None,
-        status: Optional[Literal["completed"]] = None,
+        status: Optional[Literal["completed", "pending", "dropped"]] = None,
     ) -> Listing[t.Deposit]:
         """List deposits, newest first. `GET /v1/deposits`
 
@@ -680,7 +724,7 @@ class Deposits(Resource):
         created_before: Created before this time
         customer_id: Starts with cus_
         asset: BRL, USDT or BTC
-        status: What is in the list has arrived
+        status: completed is final: the balance has it. pending was seen on its network, and waits for confirmations; dropped was removed from the chain before that, and becomes pending again if it comes back
         """
         return Listing(self._call, "deposits.list", {}, {
             "limit": limit,
@@ -708,7 +752,7 @@ class Events(EventStream):
         created_before: Optional[str] = None,
         after: Optional[str] = None,
         wait: Optional[int] = None,
-        type: Optional[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.completed", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "webhook_endpoint.test"]] = None,
+        type: Optional[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "webhook_endpoint.test"]] = None,
         object_id: Optional[str] = None,
     ) -> Listing[t.Event]:
         """Read the event log. `GET /v1/events`
@@ -800,7 +844,7 @@ class WebhookEndpoints(Resource):
         self,
         *,
         url: str,
-        events: Sequence[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.completed", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"]],
+        events: Sequence[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"]],
         description: Optional[str] = None,
     ) -> t.WebhookEndpointWithSecret:
         """Create a webhook endpoint. `POST /v1/webhook_endpoints`
@@ -848,7 +892,7 @@ class WebhookEndpoints(Resource):
         endpoint_id: str,
         *,
         url: Optional[str] = None,
-        events: Optional[Sequence[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.completed", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"]]] = None,
+        events: Optional[Sequence[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"]]] = None,
         description: Union[Optional[str], Omitted] = OMITTED,
         status: Optional[Literal["enabled", "disabled"]] = None,
     ) -> t.WebhookEndpoint:
@@ -960,6 +1004,7 @@ class Resources(Resource):
         self.trades = Trades(call)
         self.prices = Prices(call)
         self.account = Account(call)
+        self.deposit_addresses = DepositAddresses(call)
         self.deposits = Deposits(call)
         self.events = Events(call)
         self.requests = Requests(call)

@@ -469,7 +469,32 @@ class FeePayout(FeePayoutAlways, total=False):
     """Whose balance it was paid to; absent when it was paid outside"""
 
 
-class Deposit(TypedDict):
+class DepositAddress(TypedDict):
+    id: str
+    """Starts with da_"""
+    customer_id: str
+    """Starts with cus_"""
+    network: Union[Literal["polygon", "arbitrum", "optimism", "tron", "ethereum", "bitcoin"], str]
+    asset: Union[Literal["USDT", "BTC"], str]
+    """What may be sent to it; anything else is lost"""
+    address: str
+    minimum_amount: int
+    """A smaller deposit is not credited by itself: whole number of the smallest unit"""
+    decimals: int
+    confirmations_needed: int
+    """Blocks with and above a transaction before it is credited"""
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+
+
+class DepositConfirmations(TypedDict):
+    seen: int
+    """Blocks with and above the transaction, when it was last looked at"""
+    needed: int
+    """It is credited when so many were seen"""
+
+
+class DepositAlways(TypedDict):
     id: str
     """Starts with dep_"""
     customer_id: str
@@ -479,10 +504,26 @@ class Deposit(TypedDict):
     amount: int
     """Whole number of the smallest unit"""
     decimals: int
-    status: Union[Literal["completed"], str]
-    """What is in the list has arrived"""
+    status: Union[Literal["completed", "pending", "dropped"], str]
+    """completed is final: the balance has it. pending was seen on its network, and waits for confirmations; dropped was removed from the chain before that, and becomes pending again if it comes back"""
     created_at: str
     """ISO 8601, UTC, milliseconds"""
+
+
+class Deposit(DepositAlways, total=False):
+    network: Union[Literal["polygon", "arbitrum", "optimism", "tron", "ethereum", "bitcoin"], str]
+    """The network on which it came in"""
+    address: str
+    """The deposit address that was paid"""
+    tx_hash: str
+    """The transaction that paid it"""
+    output_index: int
+    """Which output of the transaction, or which of its log entries; with tx_hash it names one deposit"""
+    confirmations: "DepositConfirmations"
+    below_minimum: bool
+    """There, and true, when it is below the minimum of its network: then it stays pending"""
+    completed_at: str
+    """When the balance got it"""
 
 
 class RequestAlways(TypedDict):
@@ -514,7 +555,7 @@ class WebhookEndpointWithSecretAlways(TypedDict):
     """Starts with whe_"""
     url: str
     """Where to POST: https (in the sandbox also http), a public address"""
-    events: List[Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.completed", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"], str]]
+    events: List[Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"], str]]
     """Event types; * is every type, also those to come"""
     status: Union[Literal["enabled", "disabled"], str]
     created_at: str
@@ -541,7 +582,7 @@ class WebhookEndpointAlways(TypedDict):
     """Starts with whe_"""
     url: str
     """Where to POST: https (in the sandbox also http), a public address"""
-    events: List[Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.completed", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"], str]]
+    events: List[Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"], str]]
     """Event types; * is every type, also those to come"""
     status: Union[Literal["enabled", "disabled"], str]
     created_at: str
@@ -598,7 +639,7 @@ class WebhookDeliveryAlways(TypedDict):
     """Starts with evt_"""
     endpoint_id: str
     """Starts with whe_"""
-    type: Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.completed", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "webhook_endpoint.test"], str]
+    type: Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "webhook_endpoint.test"], str]
     status: Union[Literal["pending", "delivered", "exhausted", "canceled"], str]
     """exhausted: every attempt of the schedule failed; canceled: the endpoint was disabled or deleted before it was delivered. Both can be redelivered. There may be more in the future"""
     created_at: str
@@ -786,6 +827,22 @@ class CustomerUnblockedEvent(TypedDict):
     data: "CustomerUnblockedEventData"
 
 
+class DepositPendingEventData(TypedDict):
+    object: "Deposit"
+
+
+class DepositPendingEvent(TypedDict):
+    id: str
+    """Starts with evt_"""
+    type: Literal["deposit.pending"]
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+    environment: Union[Literal["production", "sandbox"], str]
+    sequence: int
+    """Rises per object: drop what is lower than what you have"""
+    data: "DepositPendingEventData"
+
+
 class DepositCompletedEventData(TypedDict):
     object: "Deposit"
 
@@ -800,6 +857,22 @@ class DepositCompletedEvent(TypedDict):
     sequence: int
     """Rises per object: drop what is lower than what you have"""
     data: "DepositCompletedEventData"
+
+
+class DepositDroppedEventData(TypedDict):
+    object: "Deposit"
+
+
+class DepositDroppedEvent(TypedDict):
+    id: str
+    """Starts with evt_"""
+    type: Literal["deposit.dropped"]
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+    environment: Union[Literal["production", "sandbox"], str]
+    sequence: int
+    """Rises per object: drop what is lower than what you have"""
+    data: "DepositDroppedEventData"
 
 
 class PixPayoutCreatedEventData(TypedDict):
@@ -1098,7 +1171,9 @@ EventType = Literal[
     "customer.updated",
     "customer.blocked",
     "customer.unblocked",
+    "deposit.pending",
     "deposit.completed",
+    "deposit.dropped",
     "pix.payout.created",
     "pix.payout.processing",
     "pix.payout.completed",
@@ -1123,7 +1198,9 @@ Event = Union[
     CustomerUpdatedEvent,
     CustomerBlockedEvent,
     CustomerUnblockedEvent,
+    DepositPendingEvent,
     DepositCompletedEvent,
+    DepositDroppedEvent,
     PixPayoutCreatedEvent,
     PixPayoutProcessingEvent,
     PixPayoutCompletedEvent,

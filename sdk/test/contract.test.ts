@@ -127,6 +127,10 @@ describe('every request and every response fits openapi.json', () => {
   test('deposits, account, usage and requests', async () => {
     const [deposit] = await trilho.deposits.list({ asset: 'USDT' }).toArray({ limit: 1 })
     expect((await trilho.deposits.get(deposit!.id)).amount).toBe('500000000')
+    const address = await trilho.depositAddresses.create(customer.id, { network: 'bitcoin' })
+    expect((await trilho.depositAddresses.list(customer.id)).data).toEqual([address])
+    const arrived = await trilho.sandbox.deposits.receive({ address: address.address, amount: 259_003n })
+    expect([arrived.status, arrived.network]).toEqual(['pending', 'bitcoin'])
     expect((await trilho.account.get()).environment).toBe('sandbox')
     expect((await trilho.account.feePayouts()).data).toEqual([])
     expect((await trilho.usage.get()).minute.used).toBeGreaterThan(0)

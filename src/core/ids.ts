@@ -8,6 +8,7 @@ export const idPrefixes = {
   key: 'key',
   customer: 'cus',
   deposit: 'dep',
+  deposit_address: 'da',
   payout: 'po',
   transfer: 'tr',
   quote: 'qt',

@@ -1,5 +1,5 @@
 /**
- * The networks of on-chain transfers, one row each. Everything that differs between networks and is known in advance stands
+ * The networks of on-chain transfers and deposits, one row each. Everything that differs between networks and is known in advance stands
  * here: addresses of tokens, depth of a confirmation, pace of blocks, names and links for people.
  */
 export const networkNames = ['polygon', 'arbitrum', 'optimism', 'tron', 'ethereum', 'bitcoin'] as const
@@ -11,8 +11,10 @@ const MINUTE_MS = 60_000
 export type NetworkRow = {
   /** A network carries one asset. */
   readonly asset: 'USDT' | 'BTC'
-  /** Blocks on top of a transaction, its own included, before a transfer is confirmed (contract §9). */
+  /** Blocks on top of a transaction, its own included, before a transfer is confirmed or a deposit credited (contract §9). */
   readonly confirmations: number
+  /** The smallest deposit that is credited by itself, in smallest units: a smaller one costs more to sweep than it is worth. */
+  readonly deposit_least: bigint
   /** The longest pause between two questions about a transfer: about a block's time. */
   readonly poll_most_ms: number
   /** Extra time before a transfer counts as late, on top of the general setting. */
@@ -42,6 +44,7 @@ export const networks = {
     gas_coin: 'POL',
     usdt_contracts: ['0xc2132D05D31c914a87C6611C10748AEb04B58e8F'],
     confirmations: 32,
+    deposit_least: 1_000_000n,
     poll_most_ms: 15_000,
     patience_ms: 0,
     title: 'Polygon',
@@ -54,6 +57,7 @@ export const networks = {
     gas_coin: 'ETH',
     usdt_contracts: ['0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9'],
     confirmations: 20,
+    deposit_least: 1_000_000n,
     poll_most_ms: 15_000,
     patience_ms: 0,
     title: 'Arbitrum One',
@@ -70,6 +74,7 @@ export const networks = {
       '0x94b008aA00579c1307B0EF2c499aD98a8ce58e58',
     ],
     confirmations: 20,
+    deposit_least: 1_000_000n,
     poll_most_ms: 15_000,
     patience_ms: 0,
     title: 'OP Mainnet (Optimism)',
@@ -80,6 +85,7 @@ export const networks = {
     kind: 'tron',
     usdt_contracts: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
     confirmations: 20,
+    deposit_least: 1_000_000n,
     poll_most_ms: 15_000,
     patience_ms: 0,
     title: 'Tron (TRC-20)',
@@ -92,6 +98,7 @@ export const networks = {
     gas_coin: 'ETH',
     usdt_contracts: ['0xdAC17F958D2ee523a2206206994597C13D831ec7'],
     confirmations: 12,
+    deposit_least: 10_000_000n,
     poll_most_ms: 30_000,
     patience_ms: 15 * MINUTE_MS,
     title: 'Ethereum',
@@ -101,6 +108,7 @@ export const networks = {
     asset: 'BTC',
     kind: 'bitcoin',
     confirmations: 2,
+    deposit_least: 10_000n,
     poll_most_ms: 60_000,
     patience_ms: 180 * MINUTE_MS,
     title: 'Bitcoin',

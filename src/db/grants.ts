@@ -1,6 +1,6 @@
 /**
- * The rights of each role, table by table. History is append-only: no role of the service can change or remove an entry, an
- * event or a deposit. Old rows are removed by functions that run with the rights of the owner.
+ * The rights of each role, table by table. History is append-only: no role of the service can change or remove an entry or an
+ * event, or remove a deposit; triggers let only a deposit on a chain change, until it is credited. Old rows are removed by functions that run with the rights of the owner.
  */
 export const worldGrants: Record<string, string> = {
   migrations: 'SELECT',
@@ -14,7 +14,8 @@ export const worldGrants: Record<string, string> = {
   entries: 'SELECT, INSERT',
   claims: 'SELECT, INSERT, UPDATE',
   refusals: 'SELECT',
-  deposits: 'SELECT, INSERT',
+  deposits: 'SELECT, INSERT, UPDATE',
+  deposit_addresses: 'SELECT, INSERT',
   adjustments: 'SELECT, INSERT',
   proposals: 'SELECT, INSERT, UPDATE',
   acts: 'SELECT, INSERT',
@@ -143,7 +144,8 @@ export const tablePurposes: Record<string, string> = {
   entries: 'both sides of every movement',
   claims: 'idempotency keys, and the stored responses',
   refusals: 'refusals that are stored under a claim, written by a trigger, for the audit',
-  deposits: 'money that came in',
+  deposits: 'money that came in, and what was seen of it on a chain; what was credited never changes',
+  deposit_addresses: 'addresses to which customers pay in, one per customer and network',
   adjustments: 'debits and reversals by operators',
   proposals:
     'acts that wait for a second operator, or had one; in `live` and `sandbox` about money, in `shared` about people',

@@ -89,7 +89,10 @@ export const walks = {
   },
   customers: {
     types: ['text'],
-    places: [...idsOf({ customers: 'cus' }), { table: 'balances', columns: ['customer_id'] }],
+    places: [
+      ...idsOf({ customers: 'cus' }),
+      ...['balances', 'deposit_addresses'].map((table) => ({ table, columns: ['customer_id'] })),
+    ],
   },
   /** Line by line through every statement. */
   lines: {

@@ -7,6 +7,7 @@ import type { Sealer } from '../core/seal.ts'
 import type { Hints } from '../db/hints.ts'
 import { type LogPoller, openLogPoller } from '../db/log-poller.ts'
 import type { Worker } from '../db/worker.ts'
+import { openDepositPlayer } from '../doors/sandbox/chain-deposits.ts'
 import { type DailyWorker, openDailyWorker } from '../money/daily/worker.ts'
 import { openTransferWorker } from '../money/onchain/worker.ts'
 import { openPayoutWorker, type PayoutWorker } from '../money/pix/worker.ts'
@@ -38,6 +39,7 @@ type Runtime<E extends Environment = Environment> = {
   readonly webhooks: Webhooks
   readonly newEvents: LogPoller
   readonly newRequests: LogPoller
+  readonly deposit_step_ms: number
   /** Only with the role of a worker. */
   readonly transfers: Worker | undefined
   readonly audit: AuditWorker | undefined
@@ -78,6 +80,12 @@ export function openRuntimes(options: RuntimeOptions): Runtimes {
       production: runtimes.production.webhooks.worker,
       sandbox: runtimes.sandbox.webhooks.worker,
     })
+  if (runsWorkers(config.role)) {
+    const { confirm_ms } = config.sandbox
+    const activity = options.activityHints.of.sandbox
+    const player = openDepositPlayer(runtimes.sandbox.world, options.log, { confirm_ms, activity })
+    closing.add({ 'deposits (sandbox)': player.stop })
+  }
   // Closed after the workers, because it records their last exchanges.
   closing.add({
     'steps (production)': runtimes.production.steps.stop,
@@ -115,6 +123,7 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
     webhooks: { sealer, reach, worker, retry_ms: config.webhooks.retry_ms },
     newEvents,
     newRequests: openLogPoller(requestLogSource(world.db), log),
+    deposit_step_ms: config.sandbox.confirm_ms,
     transfers: works ? openTransferWorker(world, log, { steps, activity }) : undefined,
     audit: works ? openAudit(world, parts) : undefined,
     daily: works ? openDailyWorker(world, log, activity) : undefined,

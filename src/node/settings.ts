@@ -344,7 +344,8 @@ const simulation = {
       read: integer(0, 600_000),
     }),
     confirm_ms: setting('SANDBOX_CONFIRM_MS', {
-      about: 'When a sandbox transfer is confirmed, in milliseconds after it was made',
+      about:
+        'When a sandbox transfer is confirmed, in milliseconds after it was made, and how long each step of a sandbox deposit on a chain takes',
       default: '3000',
       read: integer(0, 600_000),
     }),

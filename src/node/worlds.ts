@@ -12,6 +12,7 @@ import { type DoorFacts, type DoorOptions, openDoor } from '../ledger/commit.ts'
 import { adjustmentChecks, adjustmentTemplate } from '../money/adjustments/store.ts'
 import { controlChecks } from '../money/custody/controls-store.ts'
 import { custodyChecks, moveTemplate } from '../money/custody/store.ts'
+import { addressChecks } from '../money/deposits/addresses-store.ts'
 import { depositChecks, depositTemplate } from '../money/deposits/store.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../money/onchain/store.ts'
 import { signedWithinAnHour } from '../money/onchain/transactions.ts'
@@ -22,6 +23,7 @@ import { replayCheck } from '../money/treasury/replay.ts'
 import { feePayoutTemplate, treasuryChecks } from '../money/treasury/store.ts'
 import { customerChecks } from '../parties/customers/store.ts'
 import { keyChecks } from '../parties/keys/keys-audit.ts'
+import { sandboxAddresses, unavailableAddresses } from '../rails/chain/deposit-addresses.ts'
 import { chainsOf } from '../rails/chain/rail.ts'
 import { simulatedChain } from '../rails/chain/simulated.ts'
 import { openJournal } from '../rails/journal.ts'
@@ -57,6 +59,7 @@ export const sliceChecks: readonly Check[] = [
   ...customerChecks,
   ...keyChecks,
   ...depositChecks,
+  ...addressChecks,
   ...adjustmentChecks,
   ...payoutChecks,
   ...transferChecks,
@@ -88,6 +91,7 @@ export type OpenWorlds = {
 type Own =
   | 'pix'
   | 'chains'
+  | 'deposit_addresses'
   | 'transferSeals'
   | 'prices'
   | 'set_prices'
@@ -97,6 +101,18 @@ type Own =
   | 'receipts_have_value'
 
 type Batch = Parameters<NonNullable<DoorOptions['onBatch']>>[0]
+
+/** Settings that both worlds have in common. */
+const settingsOf = ({
+  pix_wait_ms,
+  lease_ms,
+  rail_timeout_ms,
+  stuck_after_ms,
+  require_address_checksum,
+}: Pick<
+  Config,
+  'pix_wait_ms' | 'lease_ms' | 'rail_timeout_ms' | 'stuck_after_ms' | 'require_address_checksum'
+>) => ({ pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum })
 
 /** Builds the two worlds from one database. Nothing made for the one can be handed to the other. */
 export function openWorlds(options: {
@@ -143,8 +159,6 @@ export function openWorlds(options: {
     })
     doors[environment] = door.facts
     closing.push(door.stop, () => Promise.all([db.end(), reads.end(), keys.end()]))
-    const { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum } = config
-    const settings = { pix_wait_ms, lease_ms, rail_timeout_ms, stuck_after_ms, require_address_checksum }
     const { commit, preview } = door
     const wakeEventReaders = () => {
       for (const listener of event_listeners[environment]) listener()
@@ -160,7 +174,7 @@ export function openWorlds(options: {
       wakeEventReaders,
       onInvalidAnswer: openInvalidAnswers({ db, clock }, options.log),
       ...own,
-      ...settings,
+      ...settingsOf(config),
     })
   }
 
@@ -175,6 +189,7 @@ export function openWorlds(options: {
     production: open('production', {
       pix: unavailablePix,
       chains: rails.chains,
+      deposit_addresses: unavailableAddresses,
       transferSeals: rails.transferSeals,
       prices: rails.prices,
       set_prices: noSetPrices,
@@ -186,6 +201,7 @@ export function openWorlds(options: {
     sandbox: open('sandbox', {
       pix: simulatedPix({ clock, journal }),
       chains: chainsOf((network) => simulatedChain({ network, clock, ...config.sandbox, journal })),
+      deposit_addresses: sandboxAddresses(),
       transferSeals: async () => () => null,
       prices: simulatedPrices({ clock }),
       set_prices: setPrices,

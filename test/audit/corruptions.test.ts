@@ -28,6 +28,10 @@ const tables: Record<string, { key: string; where?: string }> = {
   rail_controls: { key: 'rail' },
   rail_changes: { key: 'id' },
   deposits: { key: 'id' },
+  deposit_addresses: {
+    key: 'id',
+    where: 'EXISTS (SELECT FROM deposits d WHERE d.rail = t.network AND d.address = t.address)',
+  },
   adjustments: { key: 'id' },
   quotes: { key: 'id', where: 'trade_id IS NOT NULL' },
   trades: { key: 'id' },
@@ -59,6 +63,13 @@ const unseen: Record<string, string> = {
   'transactions.block_height': 'as the network counts; that a block has both is checked',
   'transactions.block_hash': 'as the network counts; that a block has both is checked',
   'transactions.gas_paid_wei': 'as the network charges, in a coin that the ledger does not have',
+  'deposits.block_height': 'as the network counts; that a block has both is checked',
+  'deposits.block_hash': 'as the network counts; that a block has both is checked',
+  'deposits.depth': 'as the network counts; what was credited is told',
+  'deposits.next_attempt_at': 'when the sandbox plays its next step: only that it is within two days',
+  'deposit_addresses.id': 'its name; nothing refers to it',
+  'deposit_addresses.address_index': 'held against the key whenever the address is shown',
+  'deposit_addresses.created_at': 'for a reader; only before its customer is it seen',
   'wallets.created_at': 'for a reader',
   'wallet_gaps.reason': 'for a reader',
   'wallet_gaps.proposal_id': 'the sandbox has none; production is checked against the proposal',
@@ -84,8 +95,8 @@ const seenWhere: Record<string, string> = {
   'rail_changes.changed_by': `after ->> 'paused_at' IS NOT NULL AND before ->> 'paused_at' IS NULL`,
   'rail_changes.changed_at': `after ->> 'paused_at' IS NOT NULL AND before ->> 'paused_at' IS NULL`,
   'rail_changes.reason': `after ->> 'paused_at' IS NOT NULL AND before ->> 'paused_at' IS NULL`,
-  // When a transfer was first broadcast is told by this event alone.
-  'events.created_at': `type <> 'onchain.transfer.processing'`,
+  // When a transfer was first broadcast, and a deposit dropped or seen again, is told by this event alone.
+  'events.created_at': `type NOT IN ('onchain.transfer.processing', 'deposit.dropped') AND NOT (type = 'deposit.pending' AND sequence > 1)`,
   // Beside a body it means nothing.
   'claims.answer_sequence': 'answer_status IS NOT NULL AND answer_body IS NULL',
   // Once what was made under a claim has come to its end, that end is what counts.

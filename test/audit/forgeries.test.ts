@@ -80,7 +80,7 @@ const credited = (rail: string, reason: string, reference: string) => [
   `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at) VALUES ('evt_c', '${P}', 'customer.created', 'cus_x', 1,
      '{"id":"cus_x","name":"X","status":"active","metadata":{},"third_party_payouts":false}', now())`,
   `INSERT INTO balances (customer_id, asset, partner_id) SELECT 'cus_x', a, '${P}' FROM unnest(ARRAY['BRL', 'USDT', 'BTC']) a`,
-  `INSERT INTO deposits VALUES ('dep_x', '${P}', 'cus_x', 'BRL', 5000, '${rail}', ${reason}, ${reference}, now())`,
+  `INSERT INTO deposits (id, partner_id, customer_id, asset, amount, rail, reason, reference, created_at) VALUES ('dep_x', '${P}', 'cus_x', 'BRL', 5000, '${rail}', ${reason}, ${reference}, now())`,
   house('dep_x', 'credited', 0, `external:${rail}`, '', -5000),
   book('cus_x', 'dep_x', 'credited', 1, 5000),
   tell('deposit.completed', 'dep_x'),
@@ -214,7 +214,7 @@ describe('the audit names', () => {
   test('a credit that was booked twice under one reference', async () => {
     expect(
       await forge(
-        `INSERT INTO deposits SELECT 'dep_2', partner_id, customer_id, asset, amount, rail, reason, reference, now() FROM deposits WHERE reference = 'REF1'`,
+        `INSERT INTO deposits (id, partner_id, customer_id, asset, amount, rail, reason, reference, created_at) SELECT 'dep_2', partner_id, customer_id, asset, amount, rail, reason, reference, now() FROM deposits WHERE reference = 'REF1'`,
         house('dep_2', 'credited', 0, 'external:operator', '', -1234),
         book(A, 'dep_2', 'credited', 1, 1234),
         `INSERT INTO events SELECT 'evt_x', e.partner_id, type, 'dep_2', 1, replace(replace(data::text, d.id, 'dep_2'),
@@ -513,7 +513,7 @@ test('what the outside calls one payment cannot be the name of two', async () =>
   ).toMatch(/payouts_end_to_end_id/)
   expect(
     await refused(
-      `INSERT INTO deposits SELECT 'dep_2', partner_id, customer_id, asset, amount, rail, reason, reference, now() FROM deposits WHERE reference = 'REF1'`,
+      `INSERT INTO deposits (id, partner_id, customer_id, asset, amount, rail, reason, reference, created_at) SELECT 'dep_2', partner_id, customer_id, asset, amount, rail, reason, reference, now() FROM deposits WHERE reference = 'REF1'`,
     ),
   ).toMatch(/deposits_reference/)
 })

@@ -67,6 +67,11 @@ export const allowedInWorld = listed([
     'events: insert',
     'partners make sample events of objects that do not exist; production, where nobody does, names them',
   ],
+  [
+    'deposits: block_height block_hash depth',
+    'as the network counts, of a deposit that is not credited: what is credited is booked and told',
+  ],
+  ['deposits: next_attempt_at', 'when the sandbox plays its next step: only that it is within two days'],
   ['exceptions: insert', 'one alarm more than there is reason for'],
   [
     'follow_ups: asked ask_at',

@@ -175,3 +175,62 @@ test('filters are in the address, chosen by keyboard, and cleared', async () => 
     await expect.poll(() => page.locator('tbody tr').count()).toBe(2)
   })
 })
+
+test('a deposit address with its QR code, and a deposit that arrives there', async () => {
+  const { developer } = stage.people
+  const { json: customer } = await stage.api.post('/v1/customers', {
+    name: 'Rita Prado',
+    document: makeCpf('168995350'),
+  })
+  const visitor = { url: service.url, as: developer }
+  await browse(visitor, async ({ page, visit, settled, screenshot, axe, fits }) => {
+    await visit(`/sandbox/customers/${customer.id}`)
+    await page.getByRole('button', { name: 'Create address' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Network').selectOption('bitcoin')
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click()
+    await dialog.getByRole('img', { name: 'QR code of the address on bitcoin' }).waitFor()
+    await dialog.getByText('Send only BTC, and only on bitcoin. Anything else is lost.').waitFor()
+    await axe()
+    await screenshot('money-deposit-address')
+    const { json } = await stage.api.get(`/v1/customers/${customer.id}/deposit_addresses`)
+    const { address } = json.data[0]
+    await dialog.locator(`[data-copy="${address}"]`).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(address)
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await dialog.waitFor({ state: 'detached' })
+    for (const amount of ['250000', '259003'])
+      await stage.api.post('/v1/sandbox/onchain/deposits', { address, amount })
+    const deposits = page.getByRole('table', { name: 'Newest deposits' })
+    await deposits
+      .getByRole('row', { name: /Pending/ })
+      .first()
+      .waitFor({ timeout: 20_000 })
+    await deposits
+      .getByRole('row', { name: /Completed/ })
+      .first()
+      .waitFor({ timeout: 20_000 })
+    await settled()
+    await fits()
+    await axe()
+    await screenshot('money-customer-deposits')
+    await deposits
+      .getByRole('row', { name: /Completed/ })
+      .getByRole('link', { name: 'bitcoin' })
+      .click()
+    await page.getByRole('heading', { name: /0\.0025/ }).waitFor()
+    await page.getByText('2 of 2').waitFor()
+    await screenshot('money-deposit-on-chain')
+  })
+  const phone = { ...visitor, theme: 'dark', width: widths.phone, language: 'pt-BR' } as const
+  await browse(phone, async ({ page, visit, screenshot, axe, fits }) => {
+    await visit(`/sandbox/customers/${customer.id}`)
+    await fits()
+    await axe()
+    await screenshot('money-customer-deposits-phone')
+    await page.getByRole('button', { name: 'QR code' }).click()
+    await page.getByRole('img', { name: 'QR code do endereço na rede bitcoin' }).waitFor()
+    await fits()
+    await screenshot('money-deposit-address-phone')
+  })
+})

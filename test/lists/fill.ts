@@ -54,8 +54,9 @@ export function fillLists({ rows, large, small }: Filled): string[] {
     `INSERT INTO trades (id, quote_id, ${termColumns}, status, failure_code, quote_expires_at, created_at)
      SELECT ${id('td', 'n')}, ${id('qt', 'n')}, ${terms}, CASE WHEN n <= 30 THEN 'failed' ELSE 'completed' END,
        ${fails('treasury_limit')}, ${at} + interval '30 seconds', ${at} ${series}`,
-    `INSERT INTO deposits (id, partner_id, customer_id, asset, amount, rail, created_at)
-     SELECT ${id('dep', 'n')}, ${partner}, ${customer}, ${asset}, 100, 'sandbox', ${at} ${series}`,
+    `INSERT INTO deposits (id, partner_id, customer_id, asset, amount, rail, status, created_at)
+     SELECT ${id('dep', 'n')}, ${partner}, ${customer}, ${asset}, 100, 'sandbox',
+       CASE WHEN n <= 30 THEN 'pending' WHEN n <= 60 THEN 'dropped' ELSE 'completed' END, ${at} ${series}`,
     `INSERT INTO fee_payouts (id, partner_id, asset, amount, reason, reference, created_at)
      SELECT ${id('fp', 'n')}, ${partner}, ${asset}, 100, 'fees', 'r' || n, ${at} ${series}`,
     `INSERT INTO entries (cause_id, movement, line, partner_id, account, owner, asset, amount, seq, balance_after, created_at)

@@ -49,7 +49,12 @@ export function apiValues(rows: number): Readonly<Record<string, Values>> {
       external_id: ['u7', `u${rows + 5}`, 'none'],
     },
     'customers.statement': { ...ranges, asset: ['BRL', 'BTC'] },
-    'deposits.list': { ...ranges, customer_id, asset: ['BRL', 'BTC'], status: ['completed'] },
+    'deposits.list': {
+      ...ranges,
+      customer_id,
+      asset: ['BRL', 'BTC'],
+      status: ['completed', 'pending', 'dropped'],
+    },
     'account.fee_payouts': ranges,
     'events.list': {
       ...ranges,

@@ -7,6 +7,7 @@ import { openDoor } from '../../src/ledger/commit.ts'
 import { createKey } from '../../src/parties/keys/keys.ts'
 import { hashKeyValue } from '../../src/parties/keys/value.ts'
 import { createPartner, editPartner, openShared } from '../../src/parties/partners/partners.ts'
+import { sandboxAddresses } from '../../src/rails/chain/deposit-addresses.ts'
 import { type ChainRail, chainsOf } from '../../src/rails/chain/rail.ts'
 import { simulatedChain } from '../../src/rails/chain/simulated.ts'
 import { openJournal } from '../../src/rails/journal.ts'
@@ -66,6 +67,7 @@ export function openBareWorld(options: {
       ...chain,
       network,
     })),
+    deposit_addresses: sandboxAddresses(),
     prices: simulatedPrices({ clock }),
     set_prices: setPrices,
     quoting: { spread_bps: 0, partner_fee_max_bps: 1000, price_max_age_ms: 30_000 },

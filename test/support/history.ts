@@ -131,6 +131,14 @@ function callsTo(url: string) {
       metadata: { amount },
     })
 
+  /** A deposit on a chain: credited, too small, dropped, still pending, dropped and back. */
+  const arrival = ({ key }: Partner, customer_id: string, n: number) =>
+    post(key, '/v1/sandbox/onchain/deposits', {
+      customer_id,
+      network: n % 4 === 3 ? 'bitcoin' : 'polygon',
+      amount: ['5000000', '5000', '5009001', '5009003', '5009004'][n % 5],
+    })
+
   async function quote({ key }: Partner, customer_id: string, n: number) {
     const [from_asset, to_asset, amount] = PAIRS[n % PAIRS.length]!
     const kinds = [{ amount_type: 'net' }, { partner_fee_bps: 100 }, { metadata: { amount } }]
@@ -153,6 +161,7 @@ function callsTo(url: string) {
     else if (kind === 10) await transfer(partner, customer_id, n % 3 === 0 ? 'BTC' : 'USDT', '1000000')
     else if (kind === 11) await transfer(partner, customer_id, 'USDT', n % 40 === 11 ? '1009001' : '1009002')
     else if (kind < 17) await trade(partner, customer_id, n + Math.floor(n / 20))
+    else if (kind === 17) await arrival(partner, customer_id, Math.floor(n / 20))
     else await post(partner.key, '/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '5000' })
   }
 

@@ -108,6 +108,7 @@ export const shapeOf: Readonly<Record<string, Shape>> = {
   attention: 'attention',
   expired: 'ended',
   withdrawn: 'ended',
+  dropped: 'ended',
   used: 'ended',
   revoked: 'off',
   blocked: 'off',

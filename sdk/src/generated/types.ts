@@ -406,6 +406,24 @@ export type FeePayout = {
   created_at: string
 }
 
+export type DepositAddress = {
+  /** Starts with da_ */
+  id: string
+  /** Starts with cus_ */
+  customer_id: string
+  network: Open<'polygon' | 'arbitrum' | 'optimism' | 'tron' | 'ethereum' | 'bitcoin'>
+  /** What may be sent to it; anything else is lost */
+  asset: Open<'USDT' | 'BTC'>
+  address: string
+  /** A smaller deposit is not credited by itself: whole number of the smallest unit */
+  minimum_amount: string
+  decimals: number
+  /** Blocks with and above a transaction before it is credited */
+  confirmations_needed: number
+  /** ISO 8601, UTC, milliseconds */
+  created_at: string
+}
+
 export type Deposit = {
   /** Starts with dep_ */
   id: string
@@ -416,10 +434,28 @@ export type Deposit = {
   /** Whole number of the smallest unit */
   amount: string
   decimals: number
-  /** What is in the list has arrived */
-  status: Open<'completed'>
+  /** completed is final: the balance has it. pending was seen on its network, and waits for confirmations; dropped was removed from the chain before that, and becomes pending again if it comes back */
+  status: Open<'completed' | 'pending' | 'dropped'>
+  /** The network on which it came in */
+  network?: Open<'polygon' | 'arbitrum' | 'optimism' | 'tron' | 'ethereum' | 'bitcoin'>
+  /** The deposit address that was paid */
+  address?: string
+  /** The transaction that paid it */
+  tx_hash?: string
+  /** Which output of the transaction, or which of its log entries; with tx_hash it names one deposit */
+  output_index?: number
+  confirmations?: {
+    /** Blocks with and above the transaction, when it was last looked at */
+    seen: number
+    /** It is credited when so many were seen */
+    needed: number
+  }
+  /** There, and true, when it is below the minimum of its network: then it stays pending */
+  below_minimum?: boolean
   /** ISO 8601, UTC, milliseconds */
   created_at: string
+  /** When the balance got it */
+  completed_at?: string
 }
 
 export type Request = {
@@ -449,7 +485,7 @@ export type WebhookEndpointWithSecret = {
   /** Where to POST: https (in the sandbox also http), a public address */
   url: string
   /** Event types; * is every type, also those to come */
-  events: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.completed' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*'>[]
+  events: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*'>[]
   /** For yourself */
   description?: string
   status: Open<'enabled' | 'disabled'>
@@ -473,7 +509,7 @@ export type WebhookEndpoint = {
   /** Where to POST: https (in the sandbox also http), a public address */
   url: string
   /** Event types; * is every type, also those to come */
-  events: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.completed' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*'>[]
+  events: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*'>[]
   /** For yourself */
   description?: string
   status: Open<'enabled' | 'disabled'>
@@ -494,7 +530,7 @@ export type WebhookDelivery = {
   event_id: string
   /** Starts with whe_ */
   endpoint_id: string
-  type: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.completed' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test'>
+  type: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test'>
   /** exhausted: every attempt of the schedule failed; canceled: the endpoint was disabled or deleted before it was delivered. Both can be redelivered. There may be more in the future */
   status: Open<'pending' | 'delivered' | 'exhausted' | 'canceled'>
   /** ISO 8601, UTC, milliseconds */
@@ -841,6 +877,11 @@ export type AccountFeePayoutsParams = {
   created_before?: string | undefined
 }
 
+export type DepositAddressesCreateParams = {
+  /** polygon, arbitrum, optimism, tron, ethereum, bitcoin */
+  network: 'polygon' | 'arbitrum' | 'optimism' | 'tron' | 'ethereum' | 'bitcoin'
+}
+
 export type DepositsListParams = {
   /** How many, 1 to 100; 20 when absent */
   limit?: number | undefined
@@ -854,8 +895,8 @@ export type DepositsListParams = {
   customer_id?: string | undefined
   /** BRL, USDT or BTC */
   asset?: 'BRL' | 'USDT' | 'BTC' | undefined
-  /** What is in the list has arrived */
-  status?: 'completed' | undefined
+  /** completed is final: the balance has it. pending was seen on its network, and waits for confirmations; dropped was removed from the chain before that, and becomes pending again if it comes back */
+  status?: 'completed' | 'pending' | 'dropped' | undefined
 }
 
 export type SandboxDepositsCreateParams = {
@@ -863,6 +904,17 @@ export type SandboxDepositsCreateParams = {
   customer_id: string
   /** BRL, USDT or BTC */
   asset: 'BRL' | 'USDT' | 'BTC'
+  /** Whole number of the smallest unit, as a string */
+  amount: Amount
+}
+
+export type SandboxDepositsReceiveParams = {
+  /** A deposit address of one of your customers */
+  address?: string | undefined
+  /** Starts with cus_ */
+  customer_id?: string | undefined
+  /** polygon, arbitrum, optimism, tron, ethereum, bitcoin; needed with customer_id, and for an address that is in use on several */
+  network?: 'polygon' | 'arbitrum' | 'optimism' | 'tron' | 'ethereum' | 'bitcoin' | undefined
   /** Whole number of the smallest unit, as a string */
   amount: Amount
 }
@@ -881,7 +933,7 @@ export type EventsListParams = {
   /** Seconds to wait when there is nothing yet, 0 to 30 */
   wait?: number | undefined
   /** Events of this type */
-  type?: 'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.completed' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | undefined
+  type?: 'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | undefined
   /** Events of this object */
   object_id?: string | undefined
 }
@@ -909,7 +961,7 @@ export type WebhookEndpointsCreateParams = {
   /** Where to POST: https (in the sandbox also http), a public address */
   url: string
   /** Event types; * is every type, also those to come */
-  events: readonly ('customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.completed' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*')[]
+  events: readonly ('customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*')[]
   /** For yourself */
   description?: string | undefined
 }
@@ -929,7 +981,7 @@ export type WebhookEndpointsUpdateParams = {
   /** Where to POST: https (in the sandbox also http), a public address */
   url?: string | undefined
   /** Event types; * is every type, also those to come */
-  events?: readonly ('customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.completed' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*')[] | undefined
+  events?: readonly ('customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*')[] | undefined
   description?: string | null | undefined
   status?: 'enabled' | 'disabled' | undefined
 }
@@ -975,7 +1027,7 @@ export type EventsRedeliverResult = {
   redelivered: number
 }
 
-export type SandboxEventsCreateKind = 'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.completed' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled'
+export type SandboxEventsCreateKind = 'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled'
 
 export type SandboxEventsCreateParams = {
   /** Fields of the object, as GET shows them; not its id */
@@ -1003,7 +1055,9 @@ export type CustomerCreatedEvent = EventOf<'customer.created', Customer>
 export type CustomerUpdatedEvent = EventOf<'customer.updated', Customer>
 export type CustomerBlockedEvent = EventOf<'customer.blocked', Customer>
 export type CustomerUnblockedEvent = EventOf<'customer.unblocked', Customer>
+export type DepositPendingEvent = EventOf<'deposit.pending', Deposit>
 export type DepositCompletedEvent = EventOf<'deposit.completed', Deposit>
+export type DepositDroppedEvent = EventOf<'deposit.dropped', Deposit>
 export type PixPayoutCreatedEvent = EventOf<'pix.payout.created', PixPayout>
 export type PixPayoutProcessingEvent = EventOf<'pix.payout.processing', PixPayout>
 export type PixPayoutCompletedEvent = EventOf<'pix.payout.completed', PixPayout>
@@ -1027,7 +1081,9 @@ export type EventMap = {
   'customer.updated': CustomerUpdatedEvent
   'customer.blocked': CustomerBlockedEvent
   'customer.unblocked': CustomerUnblockedEvent
+  'deposit.pending': DepositPendingEvent
   'deposit.completed': DepositCompletedEvent
+  'deposit.dropped': DepositDroppedEvent
   'pix.payout.created': PixPayoutCreatedEvent
   'pix.payout.processing': PixPayoutProcessingEvent
   'pix.payout.completed': PixPayoutCompletedEvent
@@ -1181,6 +1237,8 @@ export type Resources = {
     readonly deposits: {
       /** Credit a test balance. `POST /v1/sandbox/deposits` */
       create(params: SandboxDepositsCreateParams, options?: CallOptions): Call<Deposit>
+      /** Let a deposit arrive on a network. `POST /v1/sandbox/onchain/deposits` */
+      receive(params: SandboxDepositsReceiveParams, options?: CallOptions): Call<Deposit>
     }
     readonly events: {
       /** Make a sample event. `POST /v1/sandbox/events/{kind}` */
@@ -1232,6 +1290,12 @@ export type Resources = {
     get(options?: CallOptions): Call<Account>
     /** The fees that were paid out to you, newest first. `GET /v1/account/fee_payouts` */
     feePayouts(params?: AccountFeePayoutsParams, options?: CallOptions): Listing<FeePayout>
+  }
+  readonly depositAddresses: {
+    /** Get the deposit address of a customer on a network. `POST /v1/customers/{customer_id}/deposit_addresses` */
+    create(customer_id: string, params: DepositAddressesCreateParams, options?: CallOptions): Call<DepositAddress>
+    /** The deposit addresses of a customer. `GET /v1/customers/{customer_id}/deposit_addresses` */
+    list(customer_id: string, options?: CallOptions): Listing<DepositAddress, { data: DepositAddress[] }>
   }
   readonly deposits: {
     /** List deposits, newest first. `GET /v1/deposits` */

@@ -55,6 +55,19 @@ describe('customers and payouts', () => {
     expect(await json(`deposits get ${deposit.id}`)).toEqual(deposit)
   })
 
+  test('shows the address at which a customer receives, and what arrives there', async () => {
+    const { id } = await json(`customers create --name Rui --document ${someCpf()}`)
+    const address = await json(`customers deposit-address ${id} --network polygon`)
+    expect(await json(`customers deposit-address ${id} --network polygon`)).toEqual(address)
+    const listed = await trilho(`customers deposit-addresses ${id}`)
+    expect(listed.out).toMatch(new RegExp(`polygon +USDT +${address.address} +1\\.000000\n`))
+    // The amount stays pending.
+    const made = await json(`sandbox receive --customer ${id} --network polygon --amount 25.009003`)
+    expect(made).toMatchObject({ status: 'pending', address: address.address, amount: '25009003' })
+    const { data } = await json(`deposits list --customer ${id} --status pending`)
+    expect(data).toMatchObject([{ id: made.id, network: 'polygon' }])
+  })
+
   test('a payout prints its idempotency key before it is sent, and happens once under it', async () => {
     const order = `--customer ${stage.demo.customer_id} --amount 10.50 --to ana@example.com`
     expect(await json(`payouts check ${order}`)).toMatchObject({ dry_run: true, asset: 'BRL' })

@@ -32,6 +32,26 @@ export async function customersBalances(input: Input): Promise<Output> {
   return listed(balances, rows)
 }
 
+export async function customersDepositAddress(input: Input): Promise<Output> {
+  const id = assertIdOf('customer', argument(input, 0, 'CUSTOMER'))
+  const network = requiredOption(input, 'network') as never
+  const { trilho } = await openApiClient(input)
+  return shown(await trilho.depositAddresses.create(id, { network }))
+}
+
+export async function customersDepositAddresses(input: Input): Promise<Output> {
+  const id = assertIdOf('customer', argument(input, 0, 'CUSTOMER'))
+  const { trilho } = await openApiClient(input)
+  const addresses = await trilho.depositAddresses.list(id)
+  const rows = addresses.data.map(({ network, asset, address, minimum_amount, decimals }) => ({
+    network,
+    asset,
+    address,
+    minimum: decimal(minimum_amount, decimals),
+  }))
+  return listed(addresses, rows)
+}
+
 export async function customersStatement(input: Input): Promise<Output> {
   const id = assertIdOf('customer', argument(input, 0, 'CUSTOMER'))
   const { trilho } = await openApiClient(input)

@@ -70,10 +70,11 @@ const readers: Readonly<Record<Noun, Reader>> = {
     kind: 'deposit',
     list: (trilho, query) => trilho.deposits.list(query),
     get: (trilho, id) => trilho.deposits.get(id),
-    row: ({ id, status, amount, decimals, asset, customer_id, created_at }) => ({
+    row: ({ id, status, amount, decimals, asset, network, customer_id, created_at }) => ({
       id,
       status,
       amount: amountCell(amount, decimals, asset),
+      network,
       customer: customer_id,
       created_at,
     }),

@@ -11,6 +11,15 @@ export async function sandboxDeposit(input: Input): Promise<Output> {
   return shown(await trilho.sandbox.deposits.create(order))
 }
 
+export async function sandboxReceive(input: Input): Promise<Output> {
+  const network = requiredOption(input, 'network')
+  // The API validates the network; its error lists the valid ones.
+  const amount = amountOption(input, network === 'bitcoin' ? 'BTC' : 'USDT')
+  const { trilho } = await openApiClient(input)
+  const order = { customer_id: requiredOption(input, 'customer'), network: network as never, amount }
+  return shown(await trilho.sandbox.deposits.receive(order))
+}
+
 export async function sandboxComplete(input: Input): Promise<Output> {
   const id = assertIdOf('payout', argument(input, 0, 'PAYOUT'))
   return shown(await (await openApiClient(input)).trilho.sandbox.payouts.complete(id))

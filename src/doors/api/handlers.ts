@@ -28,6 +28,8 @@ export type HandlerParts = {
   readonly newRequests: LogPoller
   readonly limiter: Limiter
   readonly receipts: ReceiptPrinter
+  /** In the sandbox: how long each step of a deposit on a chain takes. */
+  readonly deposit_step_ms: number
 }
 
 /** One handler for each endpoint, for one environment. */
@@ -42,6 +44,6 @@ export const handlersOf = (parts: HandlerParts): Handler[] => [
   ...eventsRoutes(parts.newEvents),
   ...requestsRoutes(parts.newRequests),
   ...webhooksRoutes(parts.webhooks),
-  ...sandboxRoutes(parts.webhooks, endpoints),
+  ...sandboxRoutes(parts, endpoints),
   ...limitsRoutes(parts.limiter, endpoints),
 ]

@@ -49,9 +49,8 @@ export function replyExample(endpoint: Endpoint, namesakes: Namesakes): unknown 
   const schema = endpoint.reply.schema as Schema
   const example = exampleOf(schema, namesakes)
   const { state } = endpoint.reply
-  const is_given =
-    schema.examples !== undefined && (state === undefined || (example as Fields).status === state)
-  if (schema.properties === undefined || is_given) return example
+  const given = state === undefined ? schema.examples?.[0] : givenIn(schema, state)
+  if (schema.properties === undefined || given !== undefined) return given ?? example
   const shown = { ...(state === undefined ? (example as Fields) : inState(schema, state, namesakes)) }
   return withDecimals({ ...shown, ...echoed(endpoint, schema.properties) })
 }
@@ -71,12 +70,20 @@ const valuedIn: Readonly<Record<string, readonly string[]>> = {
   previous_secret_until: [],
 }
 
-/** Whether the field can have a value in this state. */
-export const hasValueIn = (field: string, state: unknown): boolean =>
-  state === undefined || (valuedIn[field]?.includes(String(state)) ?? true)
+/** Whether the field can have a value in this state. A deposit, unlike a transfer, has the hash of its transaction in every state. */
+export const hasValueIn = (field: string, state: unknown, fields: Fields = {}): boolean =>
+  state === undefined ||
+  (field === 'tx_hash' && 'output_index' in fields) ||
+  (valuedIn[field]?.includes(String(state)) ?? true)
+
+/** An object may declare examples of its own, one for a state. */
+const givenIn = ({ examples = [] }: Schema, state: string | undefined): Fields | undefined =>
+  (examples as readonly Fields[]).find(({ status }) => status !== undefined && status === state)
 
 /** The example of an object in the given state. */
 export function inState(schema: object, state: string | undefined, namesakes: Namesakes): Fields {
+  const given = givenIn(schema as Schema, state)
+  if (given) return given
   const { properties = {}, required = [] } = schema as Schema
   const fields = Object.entries(properties).flatMap(([name, field]) => {
     if (name === 'status') return [[name, state] as const]

@@ -163,7 +163,7 @@ describe('no example contradicts itself', () => {
       // The interface requires completed_at on every trade.
       const names = Object.keys(object).filter((name) => !(name === 'completed_at' && object.quote_id))
       for (const name of names)
-        if (!hasValueIn(name, object.status)) expect(object[name], `${where}.${name}`).toBeNull()
+        if (!hasValueIn(name, object.status, object)) expect(object[name], `${where}.${name}`).toBeNull()
       if (object.status === 'failed') expect(object.failure, where).toBeTruthy()
       if (object.status === 'confirmed') expect(object.tx_hash, where).toBeTruthy()
     }
@@ -219,6 +219,8 @@ describe('no response contradicts its request', () => {
         expect(answer[name]).toEqual({})
         continue
       }
+      // The address of the customer that was named.
+      if (name === 'address' && 'customer_id' in sent && !(name in sent)) continue
       if (!(name in sent)) expect(required, `${name} was not sent`).toContain(name)
       // Other fields are returned in another format.
       else if (!['document', 'counterparty'].includes(name)) expect(answer[name], name).toEqual(sent[name])

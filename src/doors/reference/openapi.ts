@@ -83,6 +83,7 @@ const tags: Readonly<Record<string, readonly [title: string, description: string
     'The people and companies whose money you move, with their balances and statements.',
   ],
   deposits: ['Deposits', 'Money that came in, with what the operator credited.'],
+  deposit_addresses: ['Deposit addresses', 'Where customers pay in on a network.'],
   pix: ['Pix', 'Payments from a BRL balance to a Pix key or a bank account.'],
   payouts: ['Pix payouts', 'Payments from a BRL balance to a Pix key or a bank account.'],
   onchain: ['On-chain', 'USDT and BTC sent to an address outside.'],

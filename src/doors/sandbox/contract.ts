@@ -1,4 +1,5 @@
 import { Type as T } from 'typebox'
+import { networkNames } from '../../core/networks.ts'
 import { PRICE_PATTERN } from '../../core/price.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
 import { Amount, AssetName, Fields, Id } from '../../http/schema.ts'
@@ -23,6 +24,45 @@ export const createDeposit = endpoint({
   reply: { status: 201, schema: DepositObject },
   errors: ['invalid_amount', 'customer_blocked', 'customer_not_found', 'amount_too_large'],
   example: { customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb', asset: 'BRL', amount: '100000' },
+})
+
+export const receiveDeposit = endpoint({
+  name: 'sandbox.deposits.receive',
+  route: 'POST /v1/sandbox/onchain/deposits',
+  summary: 'Let a deposit arrive on a network',
+  description:
+    'Pays a deposit address: name the `address`, or the customer and the `network`, on which it gets an address if it has none. The deposit is `pending` at once and, as in production, `completed` later: after `SANDBOX_CONFIRM_MS`, three seconds by default. The last four digits of the amount decide what else may happen: 9001 it is dropped by a reorganisation, 9002 its block vanishes after it was credited, 9003 it stays pending, 9004 it is dropped, comes back and is credited. Each call pays again.',
+  scopes: { all: ['customers'] },
+  sandbox_only: true,
+  body: Fields({
+    address: T.Optional(
+      T.String({
+        maxLength: 200,
+        minLength: 1,
+        description: 'A deposit address of one of your customers',
+        examples: ['0x9858EfFD232B4033E47d90003D41EC34EcaEda94'],
+      }),
+    ),
+    customer_id: T.Optional(Id('customer')),
+    network: T.Optional(
+      T.String({
+        maxLength: 40,
+        'x-held': { enum: networkNames },
+        description: `${networkNames.join(', ')}; needed with customer_id, and for an address that is in use on several`,
+        examples: ['polygon'],
+      }),
+    ),
+    amount: Amount,
+  }),
+  reply: { status: 201, schema: DepositObject, state: 'pending' },
+  errors: [
+    'invalid_amount',
+    'invalid_address',
+    'unsupported_network',
+    'customer_blocked',
+    'customer_not_found',
+  ],
+  example: { customer_id: 'cus_01kc3v4x9zq8rj5m2t7w6y0ahb', network: 'polygon', amount: '25000000' },
 })
 
 const endOfPayout = (word: 'complete' | 'fail') =>
@@ -133,6 +173,6 @@ export const sandboxEndpoints = {
   payouts: [completePayout, failPayout],
   transfers: [confirmTransfer, failTransfer],
   quotes: [setPrice, expireQuote],
-  deposits: [createDeposit],
+  deposits: [createDeposit, receiveDeposit],
   events: [createSampleEvent],
 } as const satisfies Readonly<Record<string, readonly Endpoint[]>>

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { refuse } from '../../core/errors.ts'
 import { parseMoney } from '../../core/money.ts'
 import { parsePrice } from '../../core/price.ts'
@@ -9,6 +10,7 @@ import { renderMarketPrice, renderQuote } from '../../money/quotes/contract.ts'
 import { currentPrices } from '../../money/quotes/prices.ts'
 import { renderEvent } from '../../records/events/contract.ts'
 import type { Webhooks } from '../../webhooks/endpoints.ts'
+import { receiveDeposit } from './chain-deposits.ts'
 import * as contract from './contract.ts'
 import { depositTestMoney } from './deposits.ts'
 import { addSampleEvent } from './events.ts'
@@ -17,10 +19,25 @@ import { expireQuote } from './quotes.ts'
 import { completePayout, confirmTransfer, failPayout, failTransfer } from './rails.ts'
 import { sampleOf } from './samples.ts'
 
-export const sandboxRoutes = (webhooks: Webhooks, endpoints: readonly Endpoint[]): Handler[] => [
+type SandboxParts = {
+  readonly webhooks: Webhooks
+  /** How long each step of a deposit on a chain takes. */
+  readonly deposit_step_ms: number
+}
+
+export const sandboxRoutes = (
+  { webhooks, deposit_step_ms }: SandboxParts,
+  endpoints: readonly Endpoint[],
+): Handler[] => [
   handle(contract.createDeposit, async ({ world, actor, body }) => {
     const order = { customer_id: body.customer_id, money: parseMoney(body.asset, body.amount) }
     return renderDeposit(await depositTestMoney(world, actor, order))
+  }),
+
+  handle(contract.receiveDeposit, async ({ world, actor, body }) => {
+    const to = readReceiver(body)
+    const amount = readUnits(body.amount)
+    return renderDeposit(await receiveDeposit(world, actor, { to, amount }, deposit_step_ms))
   }),
 
   handle(contract.completePayout, async ({ world, actor, params }) =>
@@ -56,6 +73,19 @@ export const sandboxRoutes = (webhooks: Webhooks, endpoints: readonly Endpoint[]
     return renderEvent(await addSampleEvent(world, actor, order, parts), world.environment)
   }),
 ]
+
+/** The asset follows from the network, and every asset has amounts of the same form. */
+const readUnits = (text: string): bigint => parseMoney('USDT', text).units
+
+function readReceiver({ address, customer_id, network }: Static<typeof contract.receiveDeposit.body>) {
+  if (address !== undefined && customer_id === undefined) return { address, network }
+  if (address === undefined && customer_id !== undefined && network !== undefined)
+    return { customer_id, network }
+  return refuse('invalid_request', {
+    param: address === undefined && customer_id !== undefined ? 'network' : 'address',
+    message: 'Send either address, or customer_id and network.',
+  })
+}
 
 const readPrice = (text: string): bigint =>
   parsePrice(text) ??

@@ -1,7 +1,6 @@
 import type { AnyoneOfPartner } from '../../core/actor.ts'
 import type { Money } from '../../core/money.ts'
 import { findOwned } from '../../core/owned.ts'
-import { customerAccount, externalAccount } from '../../ledger/accounts.ts'
 import { type Claim, type Command, writeTo } from '../../ledger/command.ts'
 import { type Referenced, underReference } from '../../ledger/once.ts'
 import { activeCustomer } from '../../parties/customers/customers.ts'
@@ -9,13 +8,15 @@ import { customerRows } from '../../parties/customers/store.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { renderDeposit } from './contract.ts'
-import { type Deposit, depositById, insertDeposits } from './store.ts'
+import { creditOf } from './sightings.ts'
+import { CREDITED_AT_ONCE, type Deposit, depositById, insertDeposits } from './store.ts'
 
 /**
  * Money in: one movement from the outside account of a rail to the customer's account. An operator credits under a reference that
- * works once; in the sandbox a partner makes test money.
+ * works once; in the sandbox a partner makes test money. Deposits on chains are in sightings.ts.
  */
-type DepositOrder = Pick<Deposit, 'partner_id' | 'customer_id' | 'rail'> & {
+type DepositOrder = Pick<Deposit, 'partner_id' | 'customer_id'> & {
+  readonly rail: 'sandbox' | 'operator'
   readonly money: Money
   readonly reason?: string
   readonly reference?: string
@@ -45,19 +46,10 @@ export function deposit(world: World, order: DepositOrder): Command<Deposit> {
         reason: order.reason ?? null,
         reference: order.reference ?? null,
         created_at: held.now,
+        ...CREDITED_AT_ONCE,
       }
       return {
-        movements: [
-          {
-            cause_id: id,
-            name: 'credited',
-            partner_id,
-            lines: [
-              { account: externalAccount(rail), asset: money.asset, amount: -money.units },
-              { account: customerAccount(customer_id), asset: money.asset, amount: money.units },
-            ],
-          },
-        ],
+        movements: [creditOf(made)],
         writes: [
           writeTo(insertDeposits, made),
           eventWrite(

@@ -1,11 +1,15 @@
 import { type Asset, assetNames } from '../../core/money.ts'
+import { type Network, networkNames, networks } from '../../core/networks.ts'
 import { columnsOf } from '../../db/columns.ts'
+import { isUniqueViolation } from '../../db/failure.ts'
 import { type ListSource, ofCustomer } from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
 import { type Check, IN_PRODUCTION, type Template } from '../../ledger/audit.ts'
 import { referenceChecks } from '../../ledger/claims-audit.ts'
-import { insertInto } from '../../ledger/command.ts'
-import { isoTime, missingEventCheck } from '../../records/events/store.ts'
+import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
+import { endTime, isoTime, missingEventCheck } from '../../records/events/store.ts'
+
+export type DepositStatus = 'pending' | 'completed' | 'dropped'
 
 export type Deposit = {
   readonly id: string
@@ -13,12 +17,42 @@ export type Deposit = {
   readonly customer_id: string
   readonly asset: Asset
   readonly amount: bigint
-  /** The outside account that the money came from: the other side of the entry. */
-  readonly rail: 'sandbox' | 'operator'
+  /** The outside account that the money came from: the other side of the entry. A deposit on a chain has its network. */
+  readonly rail: 'sandbox' | 'operator' | Network
   readonly reason: string | null
   readonly reference: string | null
   readonly created_at: Date
+  readonly status: DepositStatus
+  /** Of the deposit's last event. */
+  readonly sequence: number
+  /** Null for a deposit that was credited when it was made. */
+  readonly completed_at: Date | null
+  /** What was seen on the chain. All are null, zero or false for other deposits. */
+  readonly address: string | null
+  readonly tx_hash: string | null
+  readonly output_index: number | null
+  readonly below_minimum: boolean
+  readonly block_height: bigint | null
+  readonly block_hash: string | null
+  readonly depth: number
+  /** When the worker that plays the sandbox's chains takes the deposit next. */
+  readonly next_attempt_at: Date | null
 }
+
+/** What a deposit has that was not seen on a chain: credited as it is written. */
+export const CREDITED_AT_ONCE = {
+  status: 'completed',
+  sequence: 1,
+  completed_at: null,
+  address: null,
+  tx_hash: null,
+  output_index: null,
+  below_minimum: false,
+  block_height: null,
+  block_hash: null,
+  depth: 0,
+  next_attempt_at: null,
+} as const
 
 export const insertDeposits = insertInto('deposits', {
   id: 'text',
@@ -32,16 +66,108 @@ export const insertDeposits = insertInto('deposits', {
   created_at: 'timestamptz',
 })
 
+/** A deposit as it is first seen on a chain; `updateChainDeposits` writes every later change. */
+export const insertChainDeposits = {
+  ...insertInto('deposits', {
+    id: 'text',
+    partner_id: 'text',
+    customer_id: 'text',
+    asset: 'text',
+    amount: 'bigint',
+    rail: 'text',
+    created_at: 'timestamptz',
+    status: 'text',
+    sequence: 'integer',
+    completed_at: 'timestamptz?',
+    address: 'text?',
+    tx_hash: 'text?',
+    output_index: 'integer?',
+    below_minimum: 'boolean',
+    block_height: 'bigint?',
+    block_hash: 'text?',
+    depth: 'integer',
+    next_attempt_at: 'timestamptz?',
+  }),
+  name: 'insert deposits on chains',
+}
+
+export const chainDepositRows = rowSource<Deposit>(
+  'deposits on chains',
+  `SELECT ${columnsOf('deposits')} FROM deposits WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
+)
+
+export const updateChainDeposits = updateOf(chainDepositRows, 'deposits', {
+  id: 'text',
+  status: 'text',
+  sequence: 'integer',
+  completed_at: 'timestamptz?',
+  block_height: 'bigint?',
+  block_hash: 'text?',
+  depth: 'integer',
+  next_attempt_at: 'timestamptz?',
+})
+
+/** Another transaction stored this output first. */
+export const isDoubleOutput = (error: unknown): boolean => isUniqueViolation(error, 'deposits_output')
+
+/** An output of a Bitcoin transaction, or a log entry of an EVM transaction. */
+export type Output = { readonly network: Network; readonly tx_hash: string; readonly output_index: number }
+
+export async function depositOfOutput(
+  db: Db,
+  { network, tx_hash, output_index }: Output,
+): Promise<Deposit | undefined> {
+  const { rows } = await db.query({
+    name: 'deposit of output',
+    text: `SELECT ${columnsOf('deposits')} FROM deposits WHERE rail = $1 AND tx_hash = $2 AND output_index = $3`,
+    values: [network, tx_hash, output_index],
+  })
+  return rows[0]
+}
+
+/** Takes deposits that are due, with a lease: until it ends, other workers pass over them. */
+export async function takeDueDeposits(
+  db: Db,
+  { lease_ms, most }: { lease_ms: number; most: number },
+): Promise<Deposit[]> {
+  const { rows } = await db.query({
+    name: 'take due deposits',
+    text: `UPDATE deposits SET next_attempt_at = clock_timestamp() + make_interval(secs => $1::float8 / 1000)
+      WHERE id = ANY(ARRAY(SELECT id FROM deposits WHERE next_attempt_at <= clock_timestamp()
+        ORDER BY next_attempt_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED)) RETURNING ${columnsOf('deposits')}`,
+    values: [lease_ms, most],
+  })
+  return rows
+}
+
 export async function depositById(db: Db, id: string): Promise<Deposit | undefined> {
   const { rows } = await db.query(`SELECT ${columnsOf('deposits')} FROM deposits WHERE id = $1`, [id])
   return rows[0]
 }
 
-/** Both indexes begin with the owner and the asset, so a list of all assets merges three ranges. */
+/** Conditions as in the indexes of deposits that are not credited. Nearly all are, so `completed` has no index of its own. */
+const openStatuses: Readonly<Record<string, string>> = {
+  pending: `status <> 'completed' AND status = 'pending'`,
+  dropped: `status <> 'completed' AND status = 'dropped'`,
+}
+const isOpen = (status: string | undefined): status is string =>
+  status !== undefined && Object.hasOwn(openStatuses, status)
+
+/** The other indexes begin with the owner and the asset, so a list of all assets merges three ranges. */
 export const depositList: ListSource = {
   table: 'deposits',
   columns: columnsOf('deposits'),
   walks: [
+    {
+      by: ['customer_id', 'status'],
+      stretches: ({ customer_id, status }, param) =>
+        isOpen(status) ? [`${ofCustomer(customer_id, param)} AND ${openStatuses[status]}`] : undefined,
+    },
+    {
+      by: ['status'],
+      stretches: ({ status }) =>
+        isOpen(status) ? [`partner_id = $1 AND ${openStatuses[status]}`] : undefined,
+    },
     {
       by: ['customer_id', 'asset'],
       stretches: ({ customer_id, asset }, param) => [
@@ -61,16 +187,22 @@ export const depositList: ListSource = {
   ],
 }
 
+const ON_CHAIN = networkNames.map((name) => `'${name}'`).join(', ')
+const carried = networkNames.map((name) => `('${name}', '${networks[name].asset}')`).join(', ')
+
+/** When a deposit was credited. */
+const CREDITED_AT = 'coalesce(d.completed_at, d.created_at)'
+
 export const depositTemplate: Template = {
   name: 'every deposit is booked once and in full, and nothing is booked without one',
   prefix: 'dep',
   entries: (
     within,
-  ) => `SELECT d.id AS cause_id, 'credited' AS movement, l.line, d.partner_id, l.account, l.owner, d.asset, l.amount, d.created_at
+  ) => `SELECT d.id AS cause_id, 'credited' AS movement, l.line, d.partner_id, l.account, l.owner, d.asset, l.amount, ${CREDITED_AT} AS created_at
     FROM deposits d CROSS JOIN LATERAL (VALUES
       (0, 'external:' || d.rail, '', -d.amount::numeric),
       (1, 'customer', d.customer_id, d.amount)) AS l (line, account, owner, amount)
-    WHERE ${within('d.id')}`,
+    WHERE ${within('d.id')} AND d.status = 'completed'`,
 }
 
 export const depositChecks: readonly Check[] = [
@@ -80,9 +212,44 @@ export const depositChecks: readonly Check[] = [
     prefix: 'dep',
     sql: (within) => `SELECT d.id AS object_id, d.partner_id, d.customer_id, d.rail FROM deposits d
       LEFT JOIN customers c ON c.id = d.customer_id
-      WHERE ${within('d.id')} AND (c.partner_id IS DISTINCT FROM d.partner_id OR d.rail NOT IN ('sandbox', 'operator')
+      WHERE ${within('d.id')} AND (c.partner_id IS DISTINCT FROM d.partner_id OR d.rail NOT IN ('sandbox', 'operator', ${ON_CHAIN})
         OR (d.rail = 'sandbox' AND ${IN_PRODUCTION})
         OR (d.rail = 'operator') <> (d.reference IS NOT NULL) OR (d.rail = 'operator') <> (d.reason IS NOT NULL))`,
+  },
+  {
+    // The states take turns: pending, dropped, pending, … A credited one was pending right before.
+    name: 'every deposit is in a state that can be, and only one on a chain was ever anything but credited',
+    walk: 'causes',
+    prefix: 'dep',
+    sql: (within) => `SELECT d.id AS object_id, d.partner_id, d.rail, d.status, d.sequence FROM deposits d
+      WHERE ${within('d.id')} AND CASE WHEN d.rail IN (${ON_CHAIN}) THEN
+        (d.rail, d.asset) NOT IN (${carried}) OR d.address IS NULL OR d.tx_hash IS NULL OR d.output_index IS NULL
+        OR d.status NOT IN ('pending', 'completed', 'dropped') OR d.sequence < 1 OR (d.status = 'pending') <> (d.sequence % 2 = 1)
+        OR (d.status = 'completed') <> (d.completed_at IS NOT NULL) OR d.completed_at < d.created_at
+        OR (d.below_minimum AND d.status = 'completed') OR (d.block_height IS NULL) <> (d.block_hash IS NULL)
+        OR (d.block_hash IS NULL AND (d.depth > 0 OR d.status = 'completed')) OR (d.block_hash IS NOT NULL AND (d.depth < 1 OR d.status = 'dropped'))
+        OR (d.next_attempt_at IS NOT NULL AND (${IN_PRODUCTION} OR d.next_attempt_at > now() + interval '2 days'))
+      ELSE d.status <> 'completed' OR d.sequence <> 1 OR d.completed_at IS NOT NULL OR d.address IS NOT NULL OR d.tx_hash IS NOT NULL
+        OR d.output_index IS NOT NULL OR d.below_minimum OR d.block_height IS NOT NULL OR d.block_hash IS NOT NULL OR d.depth <> 0
+        OR d.next_attempt_at IS NOT NULL END`,
+  },
+  {
+    name: 'every deposit on a chain came to an address of its customer',
+    walk: 'causes',
+    prefix: 'dep',
+    sql: (within) => `SELECT d.id AS object_id, d.partner_id, d.customer_id, d.rail, d.address FROM deposits d
+      LEFT JOIN deposit_addresses a ON a.network = d.rail AND a.address = d.address
+      WHERE ${within('d.id')} AND d.rail IN (${ON_CHAIN}) AND (a.partner_id, a.customer_id) IS DISTINCT FROM (d.partner_id, d.customer_id)`,
+  },
+  {
+    name: 'no output of a chain is deposited twice',
+    walk: 'causes',
+    prefix: 'dep',
+    sql: (
+      within,
+    ) => `SELECT d.id AS object_id, d.partner_id, d.rail, d.tx_hash, other.id AS other_id FROM deposits d
+      JOIN deposits other ON other.rail = d.rail AND other.tx_hash = d.tx_hash AND other.output_index = d.output_index AND other.id <> d.id
+      WHERE ${within('d.id')} AND d.tx_hash IS NOT NULL`,
   },
   {
     name: 'no reference credits twice',
@@ -105,12 +272,19 @@ export const depositChecks: readonly Check[] = [
     name: 'every deposit was told once, as it is',
     prefix: 'dep',
     table: 'deposits',
-    expected: (
-      within,
-    ) => `SELECT id AS object_id, 1 AS sequence, 'deposit.completed' AS type, partner_id, created_at, created_at AS since,
-        ARRAY[id, customer_id, asset, amount::text, 'completed', ${isoTime('created_at')}] AS facts
-      FROM deposits WHERE ${within('id')}`,
-    fields: 'id text, customer_id text, asset text, amount text, status text, created_at text',
-    facts: 'ARRAY[d.id, d.customer_id, d.asset, d.amount, d.status, d.created_at]',
+    // When a deposit was dropped, or seen again, is told by these events alone.
+    expected: (within) => `SELECT d.id AS object_id, n.sequence, 'deposit.' || n.status AS type, d.partner_id,
+        CASE WHEN n.status = 'completed' THEN ${CREDITED_AT} WHEN n.sequence = 1 THEN d.created_at END AS created_at, d.created_at AS since,
+        ARRAY[d.id, d.customer_id, d.asset, d.amount::text, n.status, ${isoTime('d.created_at')},
+          CASE n.status WHEN 'completed' THEN ${isoTime(CREDITED_AT)} END, CASE WHEN d.tx_hash IS NOT NULL THEN d.rail END,
+          d.address, d.tx_hash, d.output_index::text, CASE WHEN d.below_minimum THEN 'true' END] AS facts
+      FROM deposits d CROSS JOIN LATERAL (SELECT i AS sequence, CASE
+        WHEN d.status = 'completed' AND i = d.sequence THEN 'completed' WHEN i % 2 = 1 THEN 'pending' ELSE 'dropped' END AS status
+        FROM generate_series(1, d.sequence) AS i) AS n
+      WHERE ${within('d.id')}`,
+    fields:
+      'id text, customer_id text, asset text, amount text, status text, created_at text, completed_at text, network text, address text, tx_hash text, output_index text, below_minimum text',
+    facts: `ARRAY[d.id, d.customer_id, d.asset, d.amount, d.status, d.created_at, ${endTime('completed_at', 'completed')}, d.network, d.address,
+      d.tx_hash, d.output_index, d.below_minimum]`,
   }),
 ]

@@ -166,15 +166,24 @@ const chargeOf = ({ network }: ChainOrder): Charge =>
 
 const BLOCK_MS = 2000
 
+/** The block of a moment. */
+export function simulatedBlock(
+  network: Network,
+  at: Date,
+): { readonly height: bigint; readonly hash: string } {
+  const height = Math.floor(at.getTime() / BLOCK_MS) + 1
+  return { height: BigInt(height), hash: hashOf(network, `block ${height}`) }
+}
+
 /** In a block that follows from the transaction alone, so that it is the same whenever it is asked for. */
 const mined = (order: ChainOrder, { tx_hash, created_at }: Attempt, effect: 'paid' | 'none'): Seen => {
-  const height = Math.floor(created_at.getTime() / BLOCK_MS) + 1
+  const { height, hash } = simulatedBlock(order.network, created_at)
   return {
     kind: 'mined',
     tx_hash,
     effect,
-    block_height: BigInt(height),
-    block_hash: hashOf(order.network, `block ${height}`),
+    block_height: height,
+    block_hash: hash,
     ...chargeOf(order),
   }
 }
@@ -198,7 +207,7 @@ export function simulatedTransaction(
 }
 
 /** The hash has the form of its network. */
-function hashOf(network: Network, name: string): string {
+export function hashOf(network: Network, name: string): string {
   const hex = createHash('sha256').update(name).digest('hex')
   return network === 'bitcoin' || network === 'tron' ? hex : `0x${hex}`
 }

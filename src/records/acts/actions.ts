@@ -32,6 +32,7 @@ export const loggedActions = [
   // Of a partner's people.
   'create_customer',
   'edit_customer',
+  'create_deposit_address',
   'deposit',
   'complete_payout',
   'fail_payout',

@@ -4,7 +4,9 @@ export const eventTypes = [
   'customer.updated',
   'customer.blocked',
   'customer.unblocked',
+  'deposit.pending',
   'deposit.completed',
+  'deposit.dropped',
   'pix.payout.created',
   'pix.payout.processing',
   'pix.payout.completed',
@@ -29,6 +31,7 @@ export const TEST_TYPE = 'webhook_endpoint.test'
 /** The sequence number for a sample of this type: the place of its state in the life of the object. */
 export function sequenceOf(type: EventType | typeof TEST_TYPE): number {
   const about = type.slice(0, type.lastIndexOf('.'))
+  if (about === 'deposit') return type.endsWith('.dropped') ? 2 : 1
   const has = (word: string) => (eventTypes as readonly string[]).includes(`${about}.${word}`)
   if (!has('created') || type.endsWith('.created')) return 1
   return has('processing') && !type.endsWith('.processing') ? 3 : 2

@@ -19,6 +19,7 @@ import { PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePlace, useSeen, useView } from '../../view.tsx'
+import { DepositAddresses, Deposits } from './customer-deposits.tsx'
 import { EditCustomer } from './customer-form.tsx'
 import { DepositDialog } from './deposit.tsx'
 import { ObjectPage } from './object-page.tsx'
@@ -74,7 +75,9 @@ function Customer({ page }: { readonly page: Page }) {
         <Statement customer_id={customer.id} />
         <aside className="sec" aria-label={money.data.title}>
           <Data customer={customer} />
+          <DepositAddresses page={page} />
           <OnItsWay page={page} />
+          <Deposits page={page} />
           <Limits page={page} />
         </aside>
       </div>

@@ -7,6 +7,7 @@ import { ObjectEvents } from '../../object/object-events.tsx'
 import { useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Details } from '../../ui/details.tsx'
+import { Id } from '../../ui/id.tsx'
 import { EndMark, PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -24,7 +25,7 @@ export function DepositPage() {
   const query = useSeen(
     'console.deposits.get',
     { params: { environment, deposit_id: id } },
-    { live: ['webhook_endpoint'] },
+    { live: ['deposit', 'webhook_endpoint'] },
   )
   return (
     <ObjectPage
@@ -56,7 +57,7 @@ function Deposit({ page }: { readonly page: Page }) {
         under={
           <>
             <Status state={deposit.status} large>
-              {money.state[deposit.status]}
+              {deposit.below_minimum ? words.below_minimum : money.deposit_state[deposit.status]}
             </Status>
             <span className="quiet">
               <Time at={deposit.created_at} as="detail" />
@@ -77,8 +78,19 @@ function Deposit({ page }: { readonly page: Page }) {
             rows={[
               [money.customer, <CustomerDetail key="customer" customer={customer} />],
               [money.amount, <Amount key="amount" units={deposit.amount} asset={asset} />],
-              [words.from, words.rail[rail]],
+              [words.from, rail === 'sandbox' || rail === 'operator' ? words.rail[rail] : rail],
+              [words.address, deposit.address && <Id id={deposit.address} as="address" />],
+              [money.tx_hash, deposit.tx_hash && <Id id={deposit.tx_hash} as="address" />],
+              [
+                words.confirmations,
+                deposit.confirmations &&
+                  words.confirmed(deposit.confirmations.seen, deposit.confirmations.needed),
+              ],
               [money.created, <Time key="created" at={deposit.created_at} as="detail" />],
+              [
+                words.credited,
+                deposit.completed_at && <Time key="credited" at={deposit.completed_at} as="detail" />,
+              ],
             ]}
           />
         </aside>

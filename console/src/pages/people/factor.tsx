@@ -1,5 +1,4 @@
-import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { encode } from 'uqr'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { call, type Reply } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useAct } from '../../api/queries.ts'
@@ -10,6 +9,7 @@ import { CopiedNote, CopyButton, useCopy } from '../../ui/copy.tsx'
 import { Dialog, DialogFoot } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Checkbox, Field, Input } from '../../ui/field.tsx'
+import { Qr } from '../../ui/qr.tsx'
 import { Rich } from '../../ui/rich.tsx'
 import { useHeldPage } from '../../ui/secret.tsx'
 
@@ -111,24 +111,6 @@ export function Enrol({
         </DialogFoot>
       </form>
     </Dialog>
-  )
-}
-
-/** Dark on light in both themes: cameras expect that of a QR code. */
-function Qr({ text, name }: { readonly text: string; readonly name: string }) {
-  const { data, size } = useMemo(() => encode(text, { border: 2 }), [text])
-  const dark = data.flatMap((row, y) => row.map((on, x) => (on ? `M${x} ${y}h1v1h-1z` : ''))).join('')
-  return (
-    <svg
-      className="qr"
-      viewBox={`0 0 ${size} ${size}`}
-      role="img"
-      aria-label={name}
-      shapeRendering="crispEdges"
-    >
-      <rect width={size} height={size} fill="#fff" />
-      <path d={dark} fill="#000" />
-    </svg>
   )
 }
 

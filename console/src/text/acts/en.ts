@@ -27,6 +27,7 @@ export const acts = {
   reset_password: 'Made a link for a new password',
   reset_factor: 'Reset a person’s second factor',
   create_customer: 'Created a customer',
+  create_deposit_address: 'Created a deposit address',
   edit_customer: 'Changed a customer’s data',
   deposit: 'Credited test money',
   complete_payout: 'Completed a payout in the sandbox',

@@ -28,6 +28,7 @@ export const acts: typeof en = {
   reset_password: 'Gerou um link para nova senha',
   reset_factor: 'Redefiniu o segundo fator de uma pessoa',
   create_customer: 'Criou um cliente',
+  create_deposit_address: 'Criou um endereço de depósito',
   edit_customer: 'Alterou os dados de um cliente',
   deposit: 'Creditou dinheiro de teste',
   complete_payout: 'Concluiu um pagamento no sandbox',

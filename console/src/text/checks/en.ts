@@ -14,7 +14,9 @@ export const checks: Readonly<Record<string, string>> = {
   'every credit was made under its reference, and every reference stands for one':
     'every credit has its reference, and every reference its credit',
   'every reference of a credit stands for one': 'every reference of a credit has its credit',
-  'every deposit was told once, as it is': 'every deposit has one event that matches it',
+  'every deposit is in a state that can be, and only one on a chain was ever anything but credited':
+    'every deposit is in a possible state, and only a deposit on a network was ever in another state than credited',
+  'every deposit was told once, as it is': 'every state of a deposit has one event that matches it',
   'every adjustment is to a customer of its partner, and every reversal the exact inverse of its deposit':
     'every adjustment is to a customer of its partner, and every reversal undoes its deposit exactly',
   'every adjustment was made under its reference, and every reference stands for one':

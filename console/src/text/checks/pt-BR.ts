@@ -32,7 +32,14 @@ export const checks: Readonly<Record<string, string>> = {
   'every credit was made under its reference, and every reference stands for one':
     'cada crédito tem a sua referência, e cada referência o seu crédito',
   'every reference of a credit stands for one': 'cada referência de um crédito tem o seu crédito',
-  'every deposit was told once, as it is': 'cada depósito tem um evento que confere com ele',
+  'every deposit is in a state that can be, and only one on a chain was ever anything but credited':
+    'cada depósito está em um estado possível, e só um depósito em uma rede esteve em outro estado que não o de creditado',
+  'every deposit on a chain came to an address of its customer':
+    'cada depósito em uma rede chegou a um endereço do seu cliente',
+  'no output of a chain is deposited twice': 'nenhuma saída de uma rede foi creditada duas vezes',
+  'every deposit address is of a customer of its partner, which has one index on all networks and shares it with nobody':
+    'cada endereço de depósito é de um cliente do seu parceiro, que tem um único índice em todas as redes e não o divide com ninguém',
+  'every deposit was told once, as it is': 'cada estado de um depósito tem um evento que confere com ele',
   'every adjustment is to a customer of its partner, and every reversal the exact inverse of its deposit':
     'cada ajuste é de um cliente do seu parceiro, e cada estorno desfaz exatamente o seu depósito',
   'no deposit is reversed twice': 'nenhum depósito foi estornado duas vezes',

@@ -268,6 +268,35 @@ export const money = {
     to_name: (name: string) => `to ${name}`,
     from: 'From',
     rail: { sandbox: 'Test money', operator: 'Credit of the operator' },
+    several: 'Newest deposits',
+    below_minimum: 'Below the minimum',
+    address: 'Paid to',
+    confirmations: 'Confirmations',
+    confirmed: (seen: number, needed: number) => `${seen} of ${needed}`,
+    credited: 'Credited',
+  },
+  deposit_state: {
+    pending: 'Pending',
+    completed: 'Completed',
+    dropped: 'Dropped',
+  } as Readonly<Record<string, string>>,
+  /** Where a customer pays in. */
+  addresses: {
+    title: 'Deposit addresses',
+    none: 'No address yet.',
+    add: 'Create address',
+    about:
+      'What arrives at the address is credited to this customer. There is one per network, and it never changes.',
+    verb: 'Create',
+    busy: 'Creating…',
+    qr: 'QR code',
+    qr_of: (network: string) => `QR code of the address on ${network}`,
+    on: (network: string) => `Deposit address on ${network}`,
+    only: (asset: string, network: string) =>
+      `Send only ${asset}, and only on ${network}. Anything else is lost.`,
+    sandbox: 'This address is of the sandbox: real coins sent to it are lost.',
+    terms: (minimum: string, confirmations: number) =>
+      `At least ${minimum}, credited after ${confirmations} confirmations.`,
   },
   deposit: {
     button: 'Deposit test money',

@@ -1,5 +1,5 @@
 import type { CliCommand } from '../../command.ts'
-import { metadata } from './options.ts'
+import { metadata, network } from './options.ts'
 import { filter, paging, reading } from './reading.ts'
 
 const load = () => import('../../api/customers.ts')
@@ -37,6 +37,24 @@ export const apiCustomerCommands: CliCommand[] = [
     lists: true,
     examples: ['trilho customers balances $CUSTOMER'],
     run: async (input) => (await load()).customersBalances(input),
+  },
+  {
+    name: 'customers deposit-address',
+    takes: 'CUSTOMER',
+    about: 'Show the address at which a customer receives on a network; the first call makes it',
+    who: 'key',
+    options: { network },
+    examples: ['trilho customers deposit-address $CUSTOMER --network polygon'],
+    run: async (input) => (await load()).customersDepositAddress(input),
+  },
+  {
+    name: 'customers deposit-addresses',
+    takes: 'CUSTOMER',
+    about: 'List the addresses at which a customer receives',
+    who: 'key',
+    lists: true,
+    examples: ['trilho customers deposit-addresses $CUSTOMER'],
+    run: async (input) => (await load()).customersDepositAddresses(input),
   },
   {
     name: 'customers statement',

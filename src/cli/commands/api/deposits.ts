@@ -8,6 +8,7 @@ export const depositCommands: CliCommand[] = reading({
   filters: {
     customer: filter('ID', 'Of this customer'),
     asset: filter(ASSETS, 'Of this asset'),
+    status: filter('pending|completed|dropped', 'In this state'),
   },
   examples: ['trilho deposits list --customer $CUSTOMER'],
 })

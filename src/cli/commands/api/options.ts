@@ -5,6 +5,13 @@ export const ASSETS = 'BRL|USDT|BTC'
 
 export const customer: CliOption = { type: 'string', value: 'ID', about: 'Whose money', required: true }
 
+export const network: CliOption = {
+  type: 'string',
+  value: 'NAME',
+  about: 'polygon, arbitrum, optimism, tron or ethereum for USDT; bitcoin for BTC',
+  required: true,
+}
+
 /** Options of commands that move money. */
 export const idempotency: Readonly<Record<string, CliOption>> = {
   'idempotency-key': {

@@ -1,5 +1,5 @@
 import type { CliCommand } from '../../command.ts'
-import { ASSETS, customer } from './options.ts'
+import { ASSETS, customer, network } from './options.ts'
 
 const load = () => import('../../api/sandbox.ts')
 
@@ -16,6 +16,18 @@ export const sandboxCommands: CliCommand[] = [
     },
     examples: ['trilho sandbox deposit --customer $CUSTOMER --amount 1000.00'],
     run: async (input) => (await load()).sandboxDeposit(input),
+  },
+  {
+    name: 'sandbox receive',
+    about: 'Let a deposit arrive on a network of the sandbox',
+    who: 'key',
+    options: {
+      customer,
+      network,
+      amount: { type: 'string', value: '25.00', about: 'In the asset of the network', required: true },
+    },
+    examples: ['trilho sandbox receive --customer $CUSTOMER --network polygon --amount 25.00'],
+    run: async (input) => (await load()).sandboxReceive(input),
   },
   {
     name: 'sandbox complete',

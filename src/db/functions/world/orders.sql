@@ -139,6 +139,23 @@ CREATE OR REPLACE TRIGGER transfers_signed_is_out BEFORE UPDATE OF status ON tra
     AND (OLD.nonce IS NOT NULL OR NEW.nonce IS NOT NULL OR OLD.tx_hash IS NOT NULL OR NEW.tx_hash IS NOT NULL))
   EXECUTE FUNCTION signed_is_out();
 
+-- What was seen of a deposit never changes, and neither does anything of one that is credited, but for when the sandbox takes it
+-- next. A block that vanishes takes a deposit back only while it is not credited.
+CREATE OR REPLACE TRIGGER deposits_order_stays BEFORE UPDATE OF id, partner_id, customer_id, asset, amount, rail, reason, reference, created_at,
+  address, tx_hash, output_index, below_minimum ON deposits
+  FOR EACH ROW EXECUTE FUNCTION order_stays();
+CREATE OR REPLACE TRIGGER deposits_forward_only BEFORE UPDATE OF status ON deposits
+  FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status AND (OLD.status, NEW.status) NOT IN
+    (('pending', 'completed'), ('pending', 'dropped'), ('dropped', 'pending'), ('dropped', 'completed')))
+  EXECUTE FUNCTION forward_only();
+CREATE OR REPLACE TRIGGER deposits_credited_stays BEFORE UPDATE OF sequence, completed_at, block_height, block_hash, depth ON deposits
+  FOR EACH ROW WHEN (OLD.status = 'completed' AND (OLD.sequence, OLD.completed_at, OLD.block_height, OLD.block_hash, OLD.depth)
+    IS DISTINCT FROM (NEW.sequence, NEW.completed_at, NEW.block_height, NEW.block_hash, NEW.depth))
+  EXECUTE FUNCTION order_stays();
+-- A customer's address is what was handed out: it stays.
+CREATE OR REPLACE TRIGGER deposit_addresses_stay BEFORE UPDATE ON deposit_addresses
+  FOR EACH ROW EXECUTE FUNCTION order_stays();
+
 -- What was quoted never changes; it is executed once; and its time can only be cut short.
 CREATE OR REPLACE TRIGGER quotes_order_stays BEFORE UPDATE OF id, partner_id, customer_id, api_key_id, from_asset, to_asset, side, market_price,
   price_source, from_amount, to_amount, partner_fee, partner_bps, service_fee, service_bps, worth_brl, created_at, request_id, metadata ON quotes

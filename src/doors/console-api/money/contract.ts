@@ -1,4 +1,5 @@
 import { Type as T, type TProperties } from 'typebox'
+import { networkNames } from '../../../core/networks.ts'
 import {
   Amount,
   AssetName,
@@ -11,7 +12,7 @@ import {
   timeQuery,
   Units,
 } from '../../../http/schema.ts'
-import { DepositObject } from '../../../money/deposits/contract.ts'
+import { DepositAddressObject, DepositObject } from '../../../money/deposits/contract.ts'
 import { listTransfers, TransferObject } from '../../../money/onchain/contract.ts'
 import { listPayouts, PayoutObject } from '../../../money/pix/contract.ts'
 import { receiptQuery } from '../../../money/receipts/contract.ts'
@@ -355,6 +356,8 @@ export const getCustomerInConsole = consoleEndpoint({
       balances: T.Array(customers.BalanceObject),
       limits: T.Array(MoneyLimit),
       on_its_way: T.Array(OnItsWay),
+      deposit_addresses: T.Array(DepositAddressObject),
+      deposits: T.Array(DepositObject, { description: 'The newest ones, in any state' }),
     }),
   },
   errors: ['customer_not_found'],
@@ -383,6 +386,17 @@ export const depositInConsole = consoleEndpoint({
   errors: ['invalid_amount', 'customer_blocked', 'customer_not_found', 'amount_too_large', 'already_done'],
 })
 
+export const createDepositAddressInConsole = consoleEndpoint({
+  name: 'console.customers.create_deposit_address',
+  route: 'POST /console/api/{environment}/customers/{customer_id}/deposit_addresses',
+  summary: 'Get the deposit address of a customer on a network',
+  permit: 'customers.write',
+  params: customerParams,
+  body: Fields({ network: T.Enum(networkNames) }),
+  reply: { status: 201, schema: DepositAddressObject },
+  errors: ['customer_not_found', 'customer_blocked', 'rail_unavailable'],
+})
+
 export const getDepositInConsole = consoleEndpoint({
   name: 'console.deposits.get',
   route: 'GET /console/api/{environment}/deposits/{deposit_id}',
@@ -393,7 +407,9 @@ export const getDepositInConsole = consoleEndpoint({
     status: 200,
     schema: T.Object({
       deposit: DepositObject,
-      rail: T.Enum(['sandbox', 'operator'], { description: 'Test money, or a credit of the operator' }),
+      rail: T.Enum(['sandbox', 'operator', ...networkNames], {
+        description: 'Test money, a credit of the operator, or the network it came in on',
+      }),
       customer: customers.CustomerObject,
       movements: T.Array(MovementObject),
       events: T.Array(PublishedEvent),
@@ -459,6 +475,7 @@ export const moneyEndpoints: readonly ConsoleEndpoint[] = [
   createCustomerInConsole,
   getCustomerInConsole,
   updateCustomerInConsole,
+  createDepositAddressInConsole,
   depositInConsole,
   getDepositInConsole,
   getStatementInConsole,

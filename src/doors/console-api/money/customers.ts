@@ -3,7 +3,10 @@ import type { OwnedId } from '../../../core/owned.ts'
 import { type NewestFilter, selectNewest } from '../../../db/newest.ts'
 import { filterOf, pageOf } from '../../../http/page.ts'
 import { type Balance, balancesOf, balancesOfAll } from '../../../ledger/balances.ts'
-import { renderDeposit } from '../../../money/deposits/contract.ts'
+import { addDepositAddress, listDepositAddresses } from '../../../money/deposits/addresses.ts'
+import type { DepositAddress } from '../../../money/deposits/addresses-store.ts'
+import { renderDeposit, renderDepositAddress } from '../../../money/deposits/contract.ts'
+import { type Deposit, depositList } from '../../../money/deposits/store.ts'
 import {
   type MoneyLimitUsage,
   moneyLimitNames,
@@ -99,16 +102,20 @@ const customerPages = (parts: ConsoleParts): ConsoleHandler[] => [
     const reading = { ...world, db: world.reads }
     const where = { partner_id: actor.partner_id, id: params.customer_id }
     const customer = await findCustomer(reading, where)
-    const [balances, usage, on_its_way] = await Promise.all([
+    const [balances, usage, on_its_way, addresses, deposits] = await Promise.all([
       balancesOf(world.reads, customer.id),
       moneyLimitUsageOf(world.reads, customer.id),
       onItsWay(world, where),
+      listDepositAddresses(reading, actor, customer.id),
+      newestDeposits(world, where),
     ])
     return {
       customer: renderCustomer(customer),
       balances: balances.map(renderBalance),
       limits: usage ? limitsOf(usage) : [],
       on_its_way,
+      deposit_addresses: addresses.map(renderDepositAddress),
+      deposits: deposits.map(renderDeposit),
     }
   }),
 
@@ -121,6 +128,24 @@ const customerPages = (parts: ConsoleParts): ConsoleHandler[] => [
       return { result, entry: { action: 'edit_customer', object_id: where.id, before, after } }
     }
     return renderCustomer(await actIn(parts.office, actor, world, edit, { object_id: where.id }))
+  }),
+
+  answer(contract.createDepositAddressInConsole, async ({ world, actor, params, body }) => {
+    const { customer_id } = params
+    const { network } = body
+    const known = (await listDepositAddresses(world, actor, customer_id)).find(
+      (made) => made.network === network,
+    )
+    if (known) return renderDepositAddress(known)
+    const make = async (here: World): Promise<{ result: DepositAddress; entry: ActEntry }> => {
+      const { address: result } = await addDepositAddress(here, actor, { customer_id, network })
+      const after = { network, address: result.address }
+      return {
+        result,
+        entry: { action: 'create_deposit_address', object_id: customer_id, before: null, after },
+      }
+    }
+    return renderDepositAddress(await actIn(parts.office, actor, world, make, { object_id: customer_id }))
   }),
 
   answer(contract.depositInConsole, async ({ world, actor, params, body }) => {
@@ -210,6 +235,17 @@ const common = ({ id, status, created_at }: Payout | Transfer) => ({
   status,
   created_at: created_at.toISOString(),
 })
+
+const SHOWN_DEPOSITS = 10
+
+async function newestDeposits(
+  world: World,
+  { partner_id, id: customer_id }: OwnedId,
+): Promise<readonly Deposit[]> {
+  const whole = { after: undefined, before: undefined, position: undefined }
+  const filter = { partner_id, filters: { customer_id }, ...whole, limit: SHOWN_DEPOSITS }
+  return (await selectNewest<Deposit>(world.reads, depositList, filter)).rows
+}
 
 /** The limits that apply, with the amount used. */
 const limitsOf = (usage: MoneyLimitUsage) =>

@@ -1,3 +1,4 @@
+import { isNetwork } from '../../../core/networks.ts'
 import { type ListSource, selectNewest } from '../../../db/newest.ts'
 import type { Db } from '../../../db/pool.ts'
 import { type Deposit, depositList } from '../../../money/deposits/store.ts'
@@ -74,14 +75,14 @@ const ofTrade = ({ id, customer_id, created_at, to_asset, to_amount, status }: T
     status,
   }) as const
 
-const ofDeposit = ({ id, customer_id, created_at, asset, amount }: Deposit) =>
+const ofDeposit = ({ id, customer_id, created_at, asset, amount, rail, status }: Deposit) =>
   ({
     kind: 'deposit',
     id,
     customer_id,
     created_at,
-    network: null,
+    network: isNetwork(rail) ? rail : null,
     asset,
     amount,
-    status: 'completed',
+    status,
   }) as const

@@ -1,0 +1,96 @@
+import { type Network, networkNames, networks } from '../../core/networks.ts'
+import { columnsOf } from '../../db/columns.ts'
+import type { Db } from '../../db/pool.ts'
+import type { Check } from '../../ledger/audit.ts'
+
+export type DepositAddress = {
+  readonly id: string
+  readonly partner_id: string
+  readonly customer_id: string
+  readonly network: Network
+  readonly address_index: number
+  readonly address: string
+  readonly created_at: Date
+}
+
+/** The addresses of a customer, at most one per network, oldest first. */
+export async function addressesOf(db: Db, customer_id: string): Promise<DepositAddress[]> {
+  const { rows } = await db.query({
+    name: 'deposit addresses of customer',
+    text: `SELECT ${columnsOf('deposit_addresses')} FROM deposit_addresses WHERE customer_id = $1 ORDER BY created_at, network`,
+    values: [customer_id],
+  })
+  return rows
+}
+
+export async function addressRow(
+  db: Db,
+  { network, address }: Pick<DepositAddress, 'network' | 'address'>,
+): Promise<DepositAddress | undefined> {
+  const { rows } = await db.query({
+    name: 'deposit address',
+    text: `SELECT ${columnsOf('deposit_addresses')} FROM deposit_addresses WHERE network = $1 AND address = $2`,
+    values: [network, address],
+  })
+  return rows[0]
+}
+
+/** Addresses with this text, of any network: the EVM networks of a customer share one. */
+export async function addressesByText(db: Db, address: string): Promise<DepositAddress[]> {
+  const { rows } = await db.query({
+    name: 'deposit addresses by text',
+    text: `SELECT ${columnsOf('deposit_addresses')} FROM deposit_addresses WHERE network = ANY($1) AND address = $2`,
+    values: [networkNames, address],
+  })
+  return rows
+}
+
+/** Lets one transaction at a time hand out addresses, until it ends: indexes are given without a gap and never twice. */
+export async function lockAddresses(tx: Db): Promise<void> {
+  await tx.query(
+    `SELECT set_config('lock_timeout', '5s', true), pg_advisory_xact_lock(hashtextextended('deposit addresses ' || current_schema(), 0))`,
+  )
+}
+
+/** The index of a customer, or the one that follows the highest. Wallets look for addresses up to a gap of twenty, so none is left. */
+export async function indexFor(tx: Db, customer_id: string): Promise<number> {
+  const { rows } = await tx.query<{ address_index: number }>(
+    `SELECT coalesce((SELECT address_index FROM deposit_addresses WHERE customer_id = $1 LIMIT 1),
+       (SELECT max(address_index) + 1 FROM deposit_addresses), 0) AS address_index`,
+    [customer_id],
+  )
+  return rows[0]!.address_index
+}
+
+export async function insertAddress(
+  tx: Db,
+  made: Omit<DepositAddress, 'created_at'>,
+): Promise<DepositAddress> {
+  const { rows } = await tx.query({
+    name: 'insert deposit address',
+    text: `INSERT INTO deposit_addresses (id, partner_id, customer_id, network, address_index, address, created_at)
+      VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) RETURNING ${columnsOf('deposit_addresses')}`,
+    values: [made.id, made.partner_id, made.customer_id, made.network, made.address_index, made.address],
+  })
+  return rows[0]
+}
+
+const families = networkNames.map((name) => `('${name}', '${networks[name].kind}')`).join(', ')
+
+export const addressChecks: readonly Check[] = [
+  {
+    // The keys are not in the database, so the address itself is held against its neighbours: the EVM networks share one.
+    name: 'every deposit address is of a customer of its partner, which has one index on all networks and shares it with nobody',
+    walk: 'customers',
+    sql: (
+      within,
+    ) => `SELECT a.customer_id AS object_id, a.partner_id, a.id AS address_id, a.network, a.address_index FROM deposit_addresses a
+      LEFT JOIN customers c ON c.id = a.customer_id LEFT JOIN (VALUES ${families}) AS n (network, kind) ON n.network = a.network
+      WHERE ${within('a.customer_id')} AND (c.partner_id IS DISTINCT FROM a.partner_id OR n.network IS NULL OR a.created_at < c.created_at
+        OR a.address !~ CASE n.kind WHEN 'bitcoin' THEN '^bc1q[0-9a-z]{38}$' WHEN 'tron' THEN '^T[0-9A-Za-z]{33}$' ELSE '^0x[0-9A-Fa-f]{40}$' END
+        OR EXISTS (SELECT FROM deposit_addresses o LEFT JOIN (VALUES ${families}) AS k (network, kind) ON k.network = o.network
+          WHERE o.address_index = a.address_index AND o.id <> a.id
+            AND (o.customer_id <> a.customer_id OR o.network = a.network OR (k.kind = n.kind) <> (o.address = a.address)))
+        OR EXISTS (SELECT FROM deposit_addresses o WHERE o.customer_id = a.customer_id AND o.address_index <> a.address_index))`,
+  },
+]

@@ -1,0 +1,231 @@
+import { refuse } from '../../core/errors.ts'
+import { isNetwork, networks } from '../../core/networks.ts'
+import { customerAccount, externalAccount } from '../../ledger/accounts.ts'
+import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
+import { canonicalAddress } from '../../rails/chain/deposit-addresses.ts'
+import { contradictionWrite } from '../../records/desk/contradictions.ts'
+import { eventWrite } from '../../records/events/events.ts'
+import type { World } from '../../world.ts'
+import { addressRow, type DepositAddress } from './addresses-store.ts'
+import { renderDeposit } from './contract.ts'
+import {
+  CREDITED_AT_ONCE,
+  chainDepositRows,
+  type Deposit,
+  depositOfOutput,
+  insertChainDeposits,
+  isDoubleOutput,
+  type Output,
+  updateChainDeposits,
+} from './store.ts'
+
+/**
+ * What a chain shows of a payment to an address of a customer. Whoever follows a chain reports what it sees, as often as it
+ * sees it: `noteSighting` for an output that is in the chain or the mempool, `noteVanished` for one that no longer is. An output is
+ * credited once, when its block is deep enough; a credit is never taken back by a machine (decision 0059).
+ *
+ * `output_index` is the place within the transaction: of the output, or of the log entry among those of the transaction. The
+ * number of a log entry within its block changes when another block takes the transaction, so it would name a second deposit.
+ */
+export type Sighting = Output & {
+  readonly address: string
+  readonly amount: bigint
+  /** Absent while the transaction is in the mempool only. */
+  readonly block?: { readonly height: bigint; readonly hash: string }
+  /** Blocks on top of the transaction, its own included. */
+  readonly depth: number
+}
+
+type Noting = {
+  /** Wraps the command, for a caller that acts on behalf of a key. */
+  readonly commit?: World['commit']
+  /** When the worker that plays the sandbox's chains takes the deposit next. Absent: never. */
+  readonly nextAttempt?: (after: Deposit, now: Date) => Date | null
+}
+
+/** Undefined if the address is of no customer. */
+export async function noteSighting(
+  world: World,
+  seen: Sighting,
+  noting: Noting = {},
+): Promise<Deposit | undefined> {
+  const sighting = { ...seen, address: canonicalAddress(seen.address) }
+  const { commit = world.commit } = noting
+  const known = await depositOfOutput(world.db, sighting)
+  if (known) return commit(sightingOf(world, { known, sighting, noting }))
+  const owner = await addressRow(world.db, sighting)
+  if (!owner) return undefined
+  try {
+    return await commit(firstSighting(world, { owner, sighting, noting }))
+  } catch (error) {
+    // Two nodes saw it at the same time, and the other one stored it.
+    if (isDoubleOutput(error)) return noteSighting(world, seen, noting)
+    throw error
+  }
+}
+
+/** The output is in no block of the chain any more, nor in the mempool. Undefined if the output is not known. */
+export async function noteVanished(
+  world: World,
+  output: Output,
+  noting: Noting = {},
+): Promise<Deposit | undefined> {
+  const known = await depositOfOutput(world.db, output)
+  return known && (noting.commit ?? world.commit)(vanishing(world, known, noting))
+}
+
+type First = { readonly owner: DepositAddress; readonly sighting: Sighting; readonly noting: Noting }
+
+function firstSighting(world: World, { owner, sighting, noting }: First): Command<Deposit> {
+  const { partner_id, customer_id, network } = owner
+  const { asset, deposit_least } = networks[network]
+  const id = world.newId('deposit')
+  return {
+    partner_id,
+    locks: { accounts: [{ customer_id, asset }] },
+    decide(held) {
+      const { address, tx_hash, output_index, amount } = sighting
+      const made: Deposit = {
+        ...CREDITED_AT_ONCE,
+        id,
+        partner_id,
+        customer_id,
+        asset,
+        amount,
+        rail: network,
+        reason: null,
+        reference: null,
+        created_at: held.now,
+        status: 'pending',
+        address,
+        tx_hash,
+        output_index,
+        below_minimum: amount < deposit_least,
+        ...placeOf(sighting),
+      }
+      const steps = creditedIfDeep([made], held.now)
+      const after = withNext(steps.at(-1)!, noting, held.now)
+      return decisionOf(world, steps, held, { result: after, write: writeTo(insertChainDeposits, after) })
+    },
+  }
+}
+
+type Again = { readonly known: Deposit; readonly sighting: Sighting; readonly noting: Noting }
+
+function sightingOf(world: World, { known, sighting, noting }: Again): Command<Deposit> {
+  const { id, partner_id, customer_id, asset } = known
+  return {
+    partner_id,
+    locks: { rows: [{ source: chainDepositRows, id }], accounts: [{ customer_id, asset }] },
+    decide(held) {
+      const before = held.row(chainDepositRows, id) ?? refuse('service_unavailable')
+      if (before.amount !== sighting.amount || before.address !== sighting.address)
+        return { writes: [contradictionOf(world, before, sighting, held.now)], result: before }
+      if (before.status === 'completed') return unchanged(before, noting, held.now)
+      const seen: Deposit = { ...before, status: 'pending', ...placeOf(sighting) }
+      const is_back = before.status === 'dropped'
+      const steps = creditedIfDeep([is_back ? { ...seen, sequence: before.sequence + 1 } : seen], held.now)
+      const after = withNext(steps.at(-1)!, noting, held.now)
+      const told = is_back ? steps : steps.slice(1)
+      if (told.length === 0 && isSamePlace(before, after)) return unchanged(before, noting, held.now)
+      return decisionOf(world, told, held, { result: after, write: writeTo(updateChainDeposits, after) })
+    },
+  }
+}
+
+function vanishing(world: World, known: Deposit, noting: Noting): Command<Deposit> {
+  const { id, partner_id } = known
+  return {
+    partner_id,
+    locks: { rows: [{ source: chainDepositRows, id }] },
+    decide(held) {
+      const before = held.row(chainDepositRows, id) ?? refuse('service_unavailable')
+      if (before.status === 'dropped') return unchanged(before, noting, held.now)
+      if (before.status === 'completed') {
+        const { writes = [], result } = unchanged(before, noting, held.now)
+        return { writes: [...writes, contradictionOf(world, before, { kind: 'vanished' }, held.now)], result }
+      }
+      const dropped: Deposit = {
+        ...before,
+        status: 'dropped',
+        sequence: before.sequence + 1,
+        block_height: null,
+        block_hash: null,
+        depth: 0,
+      }
+      const after = withNext(dropped, noting, held.now)
+      return decisionOf(world, [after], held, { result: after, write: writeTo(updateChainDeposits, after) })
+    },
+  }
+}
+
+/** Only when the deposit is taken next may change. */
+function unchanged(before: Deposit, noting: Noting, now: Date): Decision<Deposit> {
+  const after = withNext(before, noting, now)
+  const is_same = after.next_attempt_at?.getTime() === before.next_attempt_at?.getTime()
+  return { writes: is_same ? [] : [writeTo(updateChainDeposits, after)], result: after }
+}
+
+const withNext = (deposit: Deposit, { nextAttempt }: Noting, now: Date): Deposit => ({
+  ...deposit,
+  next_attempt_at: nextAttempt?.(deposit, now) ?? null,
+})
+
+const isSamePlace = (one: Deposit, other: Deposit): boolean =>
+  one.block_hash === other.block_hash && one.block_height === other.block_height && one.depth === other.depth
+
+const placeOf = ({ block, depth }: Sighting) =>
+  block
+    ? { block_height: block.height, block_hash: block.hash, depth: Math.max(1, depth) }
+    : { block_height: null, block_hash: null, depth: 0 }
+
+/** Adds the credited deposit if the last one is deep enough and not too small. A block of a customer does not matter: the money is there. */
+function creditedIfDeep(steps: readonly [Deposit], now: Date): readonly Deposit[] {
+  const [seen] = steps
+  const is_deep = seen.block_hash !== null && seen.depth >= networks[networkOf(seen)].confirmations
+  if (!is_deep || seen.below_minimum) return steps
+  return [seen, { ...seen, status: 'completed', sequence: seen.sequence + 1, completed_at: now }]
+}
+
+function networkOf({ id, rail }: Deposit) {
+  if (!isNetwork(rail)) throw new Error(`${id} came in by no network`)
+  return rail
+}
+
+/** One event for each state, also for one that the next follows at once (contract §12), and the credit. */
+function decisionOf(
+  world: World,
+  steps: readonly Deposit[],
+  { now }: Held,
+  { result, write }: { readonly result: Deposit; readonly write: Write },
+): Decision<Deposit> {
+  const { partner_id } = result
+  const events = steps.map((step) =>
+    eventWrite(
+      world,
+      { partner_id, type: `deposit.${step.status}`, object: renderDeposit(step), sequence: step.sequence },
+      now,
+    ),
+  )
+  const credits = steps.filter(({ status }) => status === 'completed')
+  return { movements: credits.map(creditOf), writes: [write, ...events], result }
+}
+
+/** The movement of a deposit, however it came in. */
+export const creditOf = ({ id, partner_id, customer_id, asset, amount, rail }: Deposit) =>
+  ({
+    cause_id: id,
+    name: 'credited',
+    partner_id,
+    lines: [
+      { account: externalAccount(rail), asset, amount: -amount },
+      { account: customerAccount(customer_id), asset, amount },
+    ],
+  }) as const
+
+const contradictionOf = (
+  world: World,
+  object: Deposit,
+  said: Readonly<Record<string, unknown>>,
+  now: Date,
+): Write => contradictionWrite(world, { rail: object.rail, object, paid: false, said }, now)
