@@ -302,8 +302,8 @@ export const money: typeof En = {
     about: 'O que chega ao endereço é creditado a este cliente. Há um por rede, e ele nunca muda.',
     verb: 'Criar',
     busy: 'Criando…',
-    qr: 'QR code',
-    qr_of: (network) => `QR code do endereço na rede ${network}`,
+    qr: 'Código QR',
+    qr_of: (network) => `Código QR do endereço na rede ${network}`,
     on: (network) => `Endereço de depósito na rede ${network}`,
     only: (asset, network) =>
       `Envie somente ${asset}, e somente pela rede ${network}. Qualquer outro envio se perde.`,
