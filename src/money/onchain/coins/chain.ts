@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/pool.ts'
 import { InvalidAnswer } from '../../../rails/answers.ts'
+import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
 import type { BitcoinRail, Spending } from '../../../rails/chain/bitcoin/rail.ts'
-import { readSigned } from '../../../rails/chain/bitcoin/signed.ts'
 import type { ChainOrder, ChainRail, Made, Screened } from '../../../rails/chain/rail.ts'
 import { pauseRail } from '../../custody/controls.ts'
 import { addWallet, recordForeign } from '../../custody/wallets.ts'

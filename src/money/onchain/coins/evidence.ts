@@ -1,4 +1,4 @@
-import { readSigned } from '../../../rails/chain/bitcoin/signed.ts'
+import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
 import type { Attempt, Block, ChainOrder, Finality, Holdings, Seen } from '../../../rails/chain/rail.ts'
 import { scriptOfAddress } from '../address.ts'
 import { type CoinScene, NETWORK, unavailable } from './scene.ts'

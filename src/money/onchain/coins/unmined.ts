@@ -1,4 +1,4 @@
-import { readSigned } from '../../../rails/chain/bitcoin/signed.ts'
+import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
 import { coinIdOf } from './block-effects.ts'
 import type { UnminedTransaction } from './selection.ts'
 import type { OpenSpender } from './store.ts'
