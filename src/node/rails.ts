@@ -2,6 +2,7 @@ import { addr } from 'micro-eth-signer'
 import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
 import { type Network, networks } from '../core/networks.ts'
+import type { FollowedChain } from '../money/onchain/coins/chain.ts'
 import { type EvmNetwork, isEvmNetwork, openEvmRpc } from '../rails/chain/evm/network.ts'
 import { evmChain } from '../rails/chain/evm.ts'
 import { type ChainRail, type Chains, chainsOf } from '../rails/chain/rail.ts'
@@ -19,6 +20,8 @@ export type ProductionRails = {
   readonly chains: Chains<'production'>
   readonly prices: World<'production'>['prices']
   readonly transferSeals: () => Promise<SealTransfer>
+  /** The chains that are followed block by block. */
+  readonly followers: readonly FollowedChain[]
   stop(): Promise<void>
 }
 
@@ -72,6 +75,7 @@ export function openProductionRails({
 
   return {
     prices: prices ?? noPrices,
+    followers: [],
     chains: chainsOf((network) =>
       isEvmNetwork(network) && configured.includes(network) ? open(network) : unavailableChain(network),
     ),

@@ -13,6 +13,7 @@ import { adjustmentChecks, adjustmentTemplate } from '../money/adjustments/store
 import { controlChecks } from '../money/custody/controls-store.ts'
 import { custodyChecks, moveTemplate } from '../money/custody/store.ts'
 import { depositChecks, depositTemplate } from '../money/deposits/store.ts'
+import { coinChecks } from '../money/onchain/coins/audit.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../money/onchain/store.ts'
 import { signedWithinAnHour } from '../money/onchain/transactions.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from '../money/pix/store.ts'
@@ -34,7 +35,7 @@ import { eventChecks } from '../records/events/store.ts'
 import { webhookChecks } from '../webhooks/store.ts'
 import { createWorld, type World, type Worlds } from '../world.ts'
 import type { Config } from './config.ts'
-import { openProductionRails } from './rails.ts'
+import { openProductionRails, type ProductionRails } from './rails.ts'
 
 /** One connection is reserved for keys that exist; the other one looks up unknown key values. */
 const KEY_CONNECTIONS = 2
@@ -60,6 +61,7 @@ export const sliceChecks: readonly Check[] = [
   ...adjustmentChecks,
   ...payoutChecks,
   ...transferChecks,
+  ...coinChecks,
   ...tradeChecks,
   ...treasuryChecks,
   ...custodyChecks,
@@ -75,6 +77,7 @@ export const sliceChecks: readonly Check[] = [
 
 export type OpenWorlds = {
   readonly worlds: Worlds
+  readonly followers: ProductionRails['followers']
   /** Facts about the door of each world, for the metrics. */
   readonly doors: Readonly<Record<Environment, () => DoorFacts>>
   /** Calls the listener for every batch of money that this process committed in a world. */
@@ -165,7 +168,6 @@ export function openWorlds(options: {
   }
 
   const { clock, config } = options
-  const { quoting } = config
   // Asked before the first signature, when the world exists.
   const signedBefore = () => signedWithinAnHour(worlds.production.db)
   const rails = openProductionRails({ ...options, signedBefore })
@@ -178,7 +180,7 @@ export function openWorlds(options: {
       transferSeals: rails.transferSeals,
       prices: rails.prices,
       set_prices: noSetPrices,
-      quoting,
+      quoting: config.quoting,
       treasury_limits: true,
       plain_http_webhooks: false,
       receipts_have_value: true,
@@ -190,7 +192,7 @@ export function openWorlds(options: {
       prices: simulatedPrices({ clock }),
       set_prices: setPrices,
       // Contract §14: no spread and an endless treasury, so that examples stay true.
-      quoting: { ...quoting, spread_bps: 0 },
+      quoting: { ...config.quoting, spread_bps: 0 },
       treasury_limits: false,
       plain_http_webhooks: true,
       receipts_have_value: false,
@@ -198,6 +200,7 @@ export function openWorlds(options: {
   }
   return {
     worlds,
+    followers: rails.followers,
     doors: doors as OpenWorlds['doors'],
     onBatch: (environment, listener) => void listeners[environment].push(listener),
     onEventsCommitted: (environment, listener) => void event_listeners[environment].push(listener),

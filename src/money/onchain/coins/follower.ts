@@ -107,6 +107,9 @@ const applyBlock = (
     const { network, wallet_id, script } = following
     await lockWallet(tx, wallet_id)
     await assertTip(tx, network, tip)
+    // The hash of a block proves everything but its height.
+    if (tip && block.block_height !== tip.height + 1n)
+      throw new Error(`${network}: block ${block.block_hash} is said to be at height ${block.block_height}`)
     await insertBlock(tx, network, block)
     const unspent = await unspentIds(tx, network)
     const effects = effectsOf(block, script, (id) => unspent.has(id))
