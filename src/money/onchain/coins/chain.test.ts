@@ -13,6 +13,7 @@ import { exceptionsAbout } from '../../../records/exceptions/store.ts'
 import { isPaused } from '../../custody/controls.ts'
 import { reconcile } from '../../custody/reconcile.ts'
 import { chainBooks } from '../books.ts'
+import { stepTransfer } from '../settle.ts'
 import { transferSteps } from '../steps.ts'
 import { transferById } from '../store.ts'
 import { attemptsOf } from '../transactions.ts'
@@ -205,4 +206,46 @@ test('a transaction of another program with the wallet’s key stops the rail, a
   await stage.carry(id)
   expect(await stage.now(id)).toMatchObject({ status: 'processing' })
   expect((await exceptionsAbout(world.db, id)).map(({ kind }) => kind)).toContain('contradiction')
+}, 120_000)
+
+test('a cancel spends the coins to the wallet: the customer gets everything back, and the miner’s fee is booked', async () => {
+  stage = await openCoinsStage()
+  const { bench, world } = stage
+  await stage.fund(1)
+  const customer = await bench.customer({ BTC: BALANCE })
+  const { id } = await stage.transfer(customer)
+  await stage.carry(id)
+  const cancel = { kind: 'cancel' } as const
+  await world.commit(stepTransfer(world, await stage.now(id), cancel, { by: 'operator' }))
+  await stage.carry(id)
+  const made = await attemptsOf(world.db, id)
+  expect(made.map(({ purpose }) => purpose)).toEqual(['pay', 'cancel'])
+  await stage.mine(2)
+  expect(await differenceNow(), 'mined and not booked').toBe(0n)
+  await stage.carry(id)
+  expect(await stage.now(id)).toMatchObject({
+    status: 'failed',
+    failure_code: 'canceled',
+    charged: BigInt(made[1]!.terms.fee!),
+  })
+  expect(await bench.balance(customer, 'BTC')).toEqual({ balance: BALANCE, in_transit: 0n })
+  expect(await differenceNow(), 'booked').toBe(0n)
+}, 120_000)
+
+test('coins that arrive without a custody move are a difference, and dust or the own address is refused', async () => {
+  stage = await openCoinsStage()
+  const { bench, world, node, wallet } = stage
+  const [coin] = await stage.fund(1)
+  await node.mine(1, wallet.script)
+  await stage.mine(1)
+  expect(await differenceNow()).toBe(coin!.amount)
+  const customer = await bench.customer({ BTC: BALANCE })
+  const dust = await stage.transfer(customer, 293n)
+  const own = await stage.transfer(customer, 100_000n, wallet.address)
+  for (const { id } of [dust, own]) await stage.carry(id)
+  expect(await stage.now(dust.id)).toMatchObject({ status: 'failed', rail_code: 'dust' })
+  expect(await stage.now(own.id)).toMatchObject({ status: 'failed', rail_code: 'own_address' })
+  expect(await world.chains.bitcoin.finality?.({ block_height: 1n, block_hash: 'ab'.repeat(32) })).toBe(
+    'gone',
+  )
 }, 120_000)
