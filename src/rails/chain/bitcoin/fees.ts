@@ -37,15 +37,19 @@ export type BitcoinFeeOffer =
 
 export function offerFee(input: BitcoinFeeInput): BitcoinFeeOffer {
   const { vsize, made, purpose } = input
-  const today = todaysFee(input)
   const newest = made.at(-1)
   // A first cancel is always worth its fee: it must take the place of the payment.
-  if (newest?.purpose === purpose && !isWorthIt(today, newest)) return { kind: 'later', why: 'not_worth_it' }
-  const fee = made.reduce((fee, offered) => most(fee, replacing(offered, vsize)), today)
+  if (newest?.purpose === purpose && !isWorthIt(todaysFee(input), newest))
+    return { kind: 'later', why: 'not_worth_it' }
+  const fee = leastFee(input)
   return isWithinCaps({ fee, vsize }, input)
     ? { kind: 'offer', fee }
     : { kind: 'later', why: 'fee_above_cap' }
 }
+
+/** Less would not be mined soon, or would not take the place of what was made before. */
+export const leastFee = (input: Omit<BitcoinFeeInput, 'purpose'>): bigint =>
+  input.made.reduce((fee, offered) => most(fee, replacing(offered, input.vsize)), todaysFee(input))
 
 export const isWithinCaps = (
   { fee, vsize }: { readonly fee: bigint; readonly vsize: number },
@@ -56,7 +60,7 @@ export const isWithinCaps = (
 export const feeAt = (rate: bigint, vsize: number): bigint => (rate * BigInt(vsize) + 999n) / 1000n
 
 /** Miners look at a transaction together with those that it needs, so a new one pays what is missing for the older ones. */
-function todaysFee({ rate, vsize, unmined }: BitcoinFeeInput): bigint {
+function todaysFee({ rate, vsize, unmined }: Omit<BitcoinFeeInput, 'purpose'>): bigint {
   return most(feeAt(rate, vsize), feeAt(rate, vsize + unmined.vsize) - unmined.fee)
 }
 
