@@ -9,7 +9,8 @@ import { type ChainRail, type Chains, chainsOf } from '../rails/chain/rail.ts'
 import type { Rpc } from '../rails/chain/rpc.ts'
 import { unavailableChain } from '../rails/chain/unavailable.ts'
 import { type FilePrices, filePrices, noPrices } from '../rails/prices/file.ts'
-import { localSigner, type SignedBefore } from '../rails/signer/local.ts'
+import type { SignedBefore } from '../rails/signer/hourly.ts'
+import { localSigner } from '../rails/signer/local.ts'
 import { type SealTransfer, sealKeyOf, sealOf } from '../rails/signer/seal.ts'
 import type { Signer } from '../rails/signer/signer.ts'
 import type { World } from '../world.ts'
@@ -116,7 +117,7 @@ function openSigner(
     const per_hour = {
       count: signer.count,
       amount: signer.amount,
-      gas_wei: cost_most * BigInt(signer.costs),
+      cost: cost_most * BigInt(signer.costs),
     }
     return { cost_most_wei: cost_most, per_hour, ...(usdt === undefined ? {} : { contract: usdt }) }
   }

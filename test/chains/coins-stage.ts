@@ -6,8 +6,12 @@ import type { FollowedChainOptions } from '../../src/money/onchain/coins/scene.t
 import { transferSteps } from '../../src/money/onchain/steps.ts'
 import { transferById } from '../../src/money/onchain/store.ts'
 import { readBlock, readSigned } from '../../src/rails/chain/bitcoin/bytes.ts'
+import { openBitcoinRpc } from '../../src/rails/chain/bitcoin/nodes.ts'
 import type { BitcoinRail, Coin, Outpoint } from '../../src/rails/chain/bitcoin/rail.ts'
+import { openBitcoinRail } from '../../src/rails/chain/bitcoin.ts'
 import type { ChainRail } from '../../src/rails/chain/rail.ts'
+import { localBitcoinSigner } from '../../src/rails/signer/bitcoin.ts'
+import { sealOf } from '../../src/rails/signer/seal.ts'
 import type { World } from '../../src/world.ts'
 import { openBareWorld } from '../support/bare-world.ts'
 import { type Bench, openBench, silent } from '../support/rail-bench.ts'
@@ -77,14 +81,28 @@ export function nodeRail(node: BitcoinNode, wallet: TestWallet): BitcoinRail {
 /** A world whose Bitcoin transfers are paid from coins on a node. */
 export type CoinsStage = Awaited<ReturnType<typeof openCoinsStage>>
 
-type StageOptions = Partial<Pick<FollowedChainOptions, 'replace_after_ms' | 'reserved_most'>>
+type StageOptions = Partial<Pick<FollowedChainOptions, 'replace_after_ms' | 'reserved_most'>> & {
+  /** The rail of production, with its signer, in place of `nodeRail`. */
+  readonly of_production?: true
+}
 
-export async function openCoinsStage(options: StageOptions = {}) {
+const SEAL_KEY = Buffer.alloc(32, 7)
+
+/** The rail and the signer of production over one node. */
+function productionRail(node: BitcoinNode, { key }: TestWallet): BitcoinRail {
+  const caps = { fee_most: 100_000n, rate_most: 500_000n }
+  const per_hour = { count: 1000, amount: 10n ** 12n, cost: 10n ** 9n }
+  const signer = localBitcoinSigner({ key, sealKey: async () => SEAL_KEY, caps, per_hour })
+  const rpc = openBitcoinRpc({ urls: [node.url], genesis: node.genesis, inspect_after_ms: 0 })
+  return openBitcoinRail({ rpc, signer, caps, rate_fallback: 2000n, rate_fresh_ms: 0 })
+}
+
+export async function openCoinsStage({ of_production, ...options }: StageOptions = {}) {
   const node = await startBitcoinNode()
   const wallet = openTestWallet()
   // A block of now: the node has left its initial download.
   await node.mine(1)
-  const rail = nodeRail(node, wallet)
+  const rail = of_production ? productionRail(node, wallet) : nodeRail(node, wallet)
 
   /** A node of the service over a database, which opens after its rails. */
   const openChain = (db: () => World['db']): FollowedChain =>
@@ -96,7 +114,10 @@ export async function openCoinsStage(options: StageOptions = {}) {
     })
   let bench: Bench
   const chain = openChain(() => bench.world.db)
-  bench = await openBench({ chain: chain as Partial<ChainRail> as Partial<ChainRail<'sandbox'>> })
+  bench = await openBench({
+    chain: chain as Partial<ChainRail> as Partial<ChainRail<'sandbox'>>,
+    transferSeals: async () => (ordered) => sealOf(SEAL_KEY, ordered),
+  })
   const { carry } = transferSteps(bench.world, silent)
 
   return {
@@ -128,6 +149,7 @@ export async function openCoinsStage(options: StageOptions = {}) {
         log: silent,
         parts: {
           chain: openChain(() => opened.world.db) as Partial<ChainRail> as Partial<ChainRail<'sandbox'>>,
+          transferSeals: async () => (ordered) => sealOf(SEAL_KEY, ordered),
         },
       })
       const own = openChain(() => opened.world.db)
@@ -135,6 +157,7 @@ export async function openCoinsStage(options: StageOptions = {}) {
     },
     async stop() {
       await bench.stop()
+      await rail.stop()
       await node.stop()
     },
   }

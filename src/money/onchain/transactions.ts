@@ -2,8 +2,10 @@ import { batched } from '../../db/batched.ts'
 import { columnsOf } from '../../db/columns.ts'
 import type { Db } from '../../db/pool.ts'
 import { type Command, type Decision, insertInto, targetOf, writeTo } from '../../ledger/command.ts'
+import { readSigned } from '../../rails/chain/bitcoin/bytes.ts'
+import { coinThatStandsFor } from '../../rails/chain/bitcoin/transaction.ts'
 import type { Attempt, Block, ChosenCoin, Reservation, WalletState } from '../../rails/chain/rail.ts'
-import type { SignedBefore } from '../../rails/signer/local.ts'
+import type { SignedBefore } from '../../rails/signer/hourly.ts'
 import { holdRows } from '../../records/desk/holds.ts'
 import { pausedRows } from '../custody/controls-store.ts'
 import { updateWallets, walletIdOf, walletRows } from '../custody/wallets.ts'
@@ -106,18 +108,23 @@ const readAttempts = batched<string, readonly StoredAttempt[]>(async (db, ids) =
 })
 
 /**
- * What was signed within the last hour: the nonce, what it may pay, and what its gas may cost. A signer that starts counts it
+ * What was signed within the last hour: the nonce or a coin, what it may pay, and what it may cost. A signer that starts counts it
  * towards its hourly limits.
  */
 export async function signedWithinAnHour(db: Db): Promise<SignedBefore[]> {
   const { rows } = await db.query({
     name: 'signed within an hour',
     text: `SELECT x.network, t.nonce, CASE x.purpose WHEN 'pay' THEN t.amount_net ELSE 0 END AS amount, x.created_at AS at,
-        coalesce((x.terms ->> 'max_fee_per_gas')::numeric * (x.terms ->> 'gas_limit')::numeric, 0)::text AS gas_wei
+        CASE x.network WHEN 'bitcoin' THEN x.signed END AS signed,
+        coalesce((x.terms ->> 'max_fee_per_gas')::numeric * (x.terms ->> 'gas_limit')::numeric,
+          (x.terms ->> 'fee')::numeric, 0)::text AS cost
       FROM transactions x JOIN transfers t ON t.id = x.transfer_id
       WHERE x.created_at > clock_timestamp() - interval '1 hour' ORDER BY x.created_at`,
   })
-  return rows.map(({ gas_wei, ...row }) => ({ ...row, gas_wei: BigInt(gas_wei) }))
+  return rows.map(({ network, nonce, amount, at, signed, cost }) => ({
+    ...{ network, amount, at, cost: BigInt(cost) },
+    spends: signed === null ? String(nonce) : coinThatStandsFor(readSigned(signed).inputs),
+  }))
 }
 
 /** The transactions of a transfer, oldest first. */

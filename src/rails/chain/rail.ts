@@ -86,6 +86,8 @@ export const laterReasons = [
   'signer_limit',
   'endpoints_unavailable',
   'endpoints_disagree',
+  /** Another transfer spends the change of the payment: a cancel would make the other one impossible. */
+  'change_is_spent',
   /** As many transfers as may hold a nonce of the wallet. */
   'nonces_in_use',
   'rail_paused',

@@ -19,7 +19,7 @@ const gwei = 10n ** 9n
 const destination_address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const HOUR_MS = 3_600_000
 
-const per_hour = { count: 100, amount: 10n ** 12n, gas_wei: 10n ** 18n }
+const per_hour = { count: 100, amount: 10n ** 12n, cost: 10n ** 18n }
 const limits = { cost_most_wei: 10n ** 16n, per_hour }
 
 function openSigner(changes: Partial<Parameters<typeof localSigner>[0]> = {}) {
@@ -263,7 +263,7 @@ describe('limits of an hour', () => {
 
   test('of gas, where the highest cost of a nonce counts', async () => {
     const cost = 100n * gwei * 65_000n
-    const { signer } = limited({ gas_wei: 2n * cost + cost / 2n })
+    const { signer } = limited({ cost: 2n * cost + cost / 2n })
     const dearer = payment({ nonce: 1n, max_fee: 150n * gwei })
     for (const request of [
       withNonce(1n),
@@ -271,19 +271,19 @@ describe('limits of an hour', () => {
       withNonce(2n),
     ])
       expect(await ruleOf(request, signer)).toBe('signed')
-    expect(await ruleOf(withNonce(3n), signer)).toBe('gas_per_hour')
+    expect(await ruleOf(withNonce(3n), signer)).toBe('costs_per_hour')
   })
 
   test('count what was signed before the start, until an hour has passed', async () => {
     const clock = { time: HOUR_MS, now: () => clock.time }
     const own = { ...limits, per_hour: { ...per_hour, amount: 3_000_000n } }
-    const before = { nonce: 1n, amount: 1_500_001n, gas_wei: 0n, at: new Date(1000) }
+    const before = { spends: '1', amount: 1_500_001n, cost: 0n, at: new Date(1000) }
     const signer = openSigner({
       clock,
       networks: { polygon: own, ethereum: own },
       signedBefore: async () => [
         { ...before, network: 'polygon' },
-        { ...before, network: 'ethereum', nonce: 2n },
+        { ...before, network: 'ethereum', spends: '2' },
       ],
     })
     expect(await ruleOf(withNonce(2n), signer)).toBe('amount_per_hour')

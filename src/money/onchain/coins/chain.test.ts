@@ -36,7 +36,7 @@ const paidTo = async (script: string) => {
 }
 
 test('a transfer reserves coins, is signed, broadcast, mined and confirmed; the miner’s fee is booked', async () => {
-  stage = await openCoinsStage()
+  stage = await openCoinsStage({ of_production: true })
   const { bench, world } = stage
   await stage.fund(2)
   expect(await differenceNow()).toBe(0n)
@@ -209,7 +209,7 @@ test('a transaction of another program with the wallet’s key stops the rail, a
 }, 120_000)
 
 test('a cancel spends the coins to the wallet: the customer gets everything back, and the miner’s fee is booked', async () => {
-  stage = await openCoinsStage()
+  stage = await openCoinsStage({ of_production: true })
   const { bench, world } = stage
   await stage.fund(1)
   const customer = await bench.customer({ BTC: BALANCE })

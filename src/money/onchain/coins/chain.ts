@@ -2,6 +2,7 @@ import type { Db } from '../../../db/pool.ts'
 import { InvalidAnswer } from '../../../rails/answers.ts'
 import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
 import type { BitcoinRail, Spending } from '../../../rails/chain/bitcoin/rail.ts'
+import { orNone, orUnavailable, unavailable } from '../../../rails/chain/check.ts'
 import type { ChainOrder, ChainRail, Made, Screened } from '../../../rails/chain/rail.ts'
 import { pauseRail } from '../../custody/controls.ts'
 import { addWallet, recordForeign } from '../../custody/wallets.ts'
@@ -10,15 +11,7 @@ import { coinIdOf, outpointOf } from './block-effects.ts'
 import { chooseCoins, openPoolWatch, walletStateOf } from './choosing.ts'
 import { finalityOfBlock, holdingsOfCoins, lookAtCoins } from './evidence.ts'
 import { type Followed, follow } from './follower.ts'
-import {
-  type CoinScene,
-  type FollowedChainOptions,
-  NETWORK,
-  openCoinScene,
-  orNone,
-  orUnavailable,
-  unavailable,
-} from './scene.ts'
+import { type CoinScene, type FollowedChainOptions, NETWORK, openCoinScene } from './scene.ts'
 import { coinsOf, isSpentFurther, reservationsOf, type StoredCoin, unacceptedSpends } from './store.ts'
 import { unminedBehind } from './unmined.ts'
 

@@ -1,7 +1,8 @@
 import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
+import { unavailable } from '../../../rails/chain/check.ts'
 import type { Attempt, Block, ChainOrder, Finality, Holdings, Seen } from '../../../rails/chain/rail.ts'
 import { scriptOfAddress } from '../address.ts'
-import { type CoinScene, NETWORK, unavailable } from './scene.ts'
+import { type CoinScene, NETWORK } from './scene.ts'
 import { blockAtHeight, coinsOf, type StoredCoin, sumCoinsAt } from './store.ts'
 
 /** A block with five on top stays. */

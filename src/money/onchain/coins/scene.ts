@@ -1,12 +1,10 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../../../core/clock.ts'
-import { refuse } from '../../../core/errors.ts'
 import { networks } from '../../../core/networks.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { BitcoinRail } from '../../../rails/chain/bitcoin/rail.ts'
+import { openCheck } from '../../../rails/chain/check.ts'
 import type { ChainOrder, Later, LaterReason } from '../../../rails/chain/rail.ts'
-import { EndpointsUnavailable } from '../../../rails/chain/rpc.ts'
-import { EndpointFailure } from '../../../rails/chain/rpc-endpoint.ts'
 import { walletIdOf } from '../../custody/wallets.ts'
 import { type OpenSpender, openSpenders, type StoredBlock, tipOf } from './store.ts'
 
@@ -18,7 +16,7 @@ export type FollowedChainOptions = {
   /** The database of the world, which is opened after its rails. */
   readonly db: () => Pool
   readonly clock: Clock
-  readonly log: Pick<Logger, 'info' | 'error'>
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   /** The first block that is read. Coins of earlier blocks are not found. */
   readonly start_height?: bigint
   /** The signer's limit of an hour: it never signs an order above it. */
@@ -38,14 +36,12 @@ export type CoinPlace = {
 export type CoinScene = ReturnType<typeof openCoinScene>
 
 const RETRY_MS = 5000
-const RETRY_AFTER_SECONDS = 5
 /** Figures of a chain that grew by so few blocks since are good enough for acceptance and reconciliation. */
 const NEAR_BLOCKS = 2n
 
 export function openCoinScene(options: FollowedChainOptions) {
   const { rail, db, clock, log } = options
   let place: CoinPlace | undefined
-  let is_checked = false
 
   return {
     ...{ rail, db, clock, log },
@@ -60,11 +56,7 @@ export function openCoinScene(options: FollowedChainOptions) {
     },
 
     /** Nothing is accepted, chosen or signed before the set-up was found right once. */
-    async checkOnce(): Promise<void> {
-      if (is_checked) return
-      await rail.check()
-      is_checked = true
-    },
+    checkOnce: openCheck(() => rail.check(), log),
 
     /** The newest stored block, if it is the head of the nodes' chain. The nodes are asked first. */
     async tipAtHead(): Promise<StoredBlock | undefined> {
@@ -90,31 +82,5 @@ export function openCoinScene(options: FollowedChainOptions) {
       log.info({ network: NETWORK, transfer_id: order.id, why }, said)
       return { kind: 'later', at: new Date(clock.now() + RETRY_MS), why }
     },
-  }
-}
-
-export const unavailable = (): never =>
-  refuse('rail_unavailable', { retry_after_seconds: RETRY_AFTER_SECONDS })
-
-const isOutage = (error: unknown): boolean =>
-  error instanceof EndpointsUnavailable || error instanceof EndpointFailure
-
-/** Before an order is accepted, an outage is a reason to refuse it. */
-export async function orUnavailable<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (isOutage(error)) return unavailable()
-    throw error
-  }
-}
-
-/** Undefined during an outage. */
-export async function orNone<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (isOutage(error)) return undefined
-    throw error
   }
 }

@@ -44,13 +44,18 @@ export interface BitcoinRail {
   satPerVbyte(): Promise<bigint>
   /** The newest block on which the endpoints agree. */
   head(): Promise<Block>
-  /** The block at this height in the chain of `head`; undefined above it. */
+  /** The block at this height in the chain of `head`; undefined above it. Throws `EndpointsDisagree` if endpoints have different blocks there. */
   hashAt(height: bigint): Promise<string | undefined>
+  /** From any endpoint: the hash proves everything but the height, which a follower compares with the one it expects. */
   block(hash: string): Promise<FollowedBlock>
   /** Whether any node has the transaction in its mempool. */
   knows(txid: string): Promise<boolean>
-  /** Whether no transaction spends the output, in the chain or in a mempool of any node. Undefined: no node knows the output. */
+  /**
+   * Whether no transaction spends the output, in the chain or in a mempool of any node. Undefined if no node has the output: it was
+   * never made, or it is spent in the chain of all nodes, which do not tell one from the other.
+   */
   isUnspent(outpoint: Outpoint): Promise<boolean | undefined>
+  /** Terms are `fee` and `vsize` of the signed transaction, and `rate`, today's when it was signed, in satoshis per 1,000 virtual bytes. */
   attempt(
     order: ChainOrder,
     spending: Spending,
