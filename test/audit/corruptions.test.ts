@@ -155,7 +155,8 @@ async function spendCoins(): Promise<void> {
     WHERE t.network = 'bitcoin' AND t.status = 'confirmed' AND (SELECT count(*) FROM transactions x WHERE x.transfer_id = t.id) = 1
     ORDER BY t.id LIMIT 2)`
   await owner.query(
-    `INSERT INTO blocks SELECT 'bitcoin', n, ${hash('n')}, ${hash('n - 1')} FROM generate_series(100, 103) AS n;
+    `SET session_replication_role = replica;
+     INSERT INTO blocks SELECT 'bitcoin', n, ${hash('n')}, ${hash('n - 1')} FROM generate_series(100, 103) AS n;
      INSERT INTO coins SELECT ${hash("'coin' || t.n")} || ':' || vout, 'bitcoin', t.wallet_id, '0014aa', 1000 * t.n + vout, false, NULL,
        100 + t.n, ${hash('100 + t.n')}, t.id, t.tx_hash, 103 FROM ${spenders} AS t CROSS JOIN generate_series(0, 1) AS vout;
      UPDATE transactions x SET block_height = 103, block_hash = ${hash('103')}, signed = '02000000' || '0001' || '02' ||
@@ -166,7 +167,8 @@ async function spendCoins(): Promise<void> {
        FROM wallets w WHERE network = 'bitcoin';
      INSERT INTO coins SELECT ${hash("'taken'")} || ':0', 'bitcoin', w.id, '0014aa', 5, false, NULL, 100, ${hash('100')}, NULL, ${hash("'foreign'")}, 102
        FROM wallets w WHERE network = 'bitcoin';
-     INSERT INTO foreign_spends SELECT wallet_id, spent_by, spent_height, now() FROM coins WHERE reserved_by IS NULL AND spent_by IS NOT NULL`,
+     INSERT INTO foreign_spends SELECT wallet_id, spent_by, spent_height, now() FROM coins WHERE reserved_by IS NULL AND spent_by IS NOT NULL;
+     SET session_replication_role = origin`,
   )
 }
 
