@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/core/clock.ts'
 import { money } from '../../src/core/money.ts'
 import { moveCustody } from '../../src/money/custody/moves.ts'
 import { scriptOfAddress } from '../../src/money/onchain/address.ts'
@@ -107,7 +108,7 @@ export async function openCoinsStage({ of_production, ...options }: StageOptions
   /** A node of the service over a database, which opens after its rails. */
   const openChain = (db: () => World['db']): FollowedChain =>
     followedChain({
-      ...{ rail, db, clock: { now: Date.now }, log: silent },
+      ...{ rail, db, clock: systemClock(), log: silent },
       start_height: 0n,
       replace_after_ms: 3_600_000,
       ...options,
