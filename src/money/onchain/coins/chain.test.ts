@@ -10,13 +10,14 @@ import { perform } from '../../../control/operator/actions.ts'
 import { audit } from '../../../ledger/audit.ts'
 import { sliceChecks } from '../../../node/worlds.ts'
 import { exceptionsAbout } from '../../../records/exceptions/store.ts'
-import { isPaused } from '../../custody/controls.ts'
+import { isPaused, resumeRail } from '../../custody/controls.ts'
 import { reconcile } from '../../custody/reconcile.ts'
 import { chainBooks } from '../books.ts'
+import { chainOrderOf } from '../order.ts'
 import { stepTransfer } from '../settle.ts'
 import { transferSteps } from '../steps.ts'
 import { transferById } from '../store.ts'
-import { attemptsOf } from '../transactions.ts'
+import { attemptsOf, reserveNonce } from '../transactions.ts'
 import { coinsOf } from './store.ts'
 
 const BALANCE = 1_000_000_000n
@@ -248,4 +249,20 @@ test('coins that arrive without a custody move are a difference, and dust or the
   expect(await world.chains.bitcoin.finality?.({ block_height: 1n, block_hash: 'ab'.repeat(32) })).toBe(
     'gone',
   )
+}, 120_000)
+
+test('nothing is signed for a transfer whose coins a block has spent', async () => {
+  stage = await openCoinsStage()
+  const { bench, world, wallet, node, chain } = stage
+  const [coin] = await stage.fund(1)
+  const transfer = await stage.transfer(await bench.customer({ BTC: BALANCE }))
+  const state = await chain.wallet()
+  const chosen = await chain.chooseCoins!(chainOrderOf(transfer))
+  if (chosen.kind !== 'chosen') throw new Error(`no coins: ${chosen.why}`)
+  await world.commit(reserveNonce(transfer, state, 10, { coins: chosen.coins }))
+  await node.mineOnly([wallet.spend([coin!], [{ script: wallet.script, amount: coin!.amount - 1000n }])])
+  await stage.follow()
+  await world.commit(resumeRail({ rail: 'bitcoin', by: 'shell', reason: 'for the test', proposal_id: null }))
+  const reservation = { wallet: wallet.address, nonce: 0n }
+  expect(await chain.attempt(chainOrderOf(transfer), reservation, [], 'pay')).toMatchObject({ kind: 'later' })
 }, 120_000)

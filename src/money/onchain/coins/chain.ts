@@ -3,7 +3,7 @@ import { InvalidAnswer } from '../../../rails/answers.ts'
 import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
 import type { BitcoinRail, Spending } from '../../../rails/chain/bitcoin/rail.ts'
 import { orNone, orUnavailable, unavailable } from '../../../rails/chain/check.ts'
-import type { ChainOrder, ChainRail, Made, Screened } from '../../../rails/chain/rail.ts'
+import type { Attempt, ChainOrder, ChainRail, Made, Screened } from '../../../rails/chain/rail.ts'
 import { pauseRail } from '../../custody/controls.ts'
 import { addWallet, recordForeign } from '../../custody/wallets.ts'
 import { scriptOfAddress } from '../address.ts'
@@ -72,7 +72,7 @@ export function followedChain(options: FollowedChainOptions): FollowedChain {
 
     attempt: async (order, _, made, purpose, signal) =>
       (await orNone(() =>
-        sign(scene, order, (spending) => rail.attempt(order, spending, made, purpose, signal)),
+        sign(scene, { order, made }, (spending) => rail.attempt(order, spending, made, purpose, signal)),
       )) ?? scene.later(order, 'endpoints_unavailable'),
 
     broadcast: (_, attempt, signal) => rail.broadcast(attempt, signal),
@@ -100,13 +100,16 @@ async function screenOrder(scene: CoinScene, order: ChainOrder): Promise<Screene
 
 async function sign(
   scene: CoinScene,
-  order: ChainOrder,
+  { order, made }: { readonly order: ChainOrder; readonly made: readonly Attempt[] },
   ask: (spending: Spending) => ReturnType<BitcoinRail['attempt']>,
 ): Promise<Made> {
   await scene.checkOnce()
   if (!(await scene.tipAtHead())) return scene.later(order, 'endpoints_unavailable')
   const db = scene.db()
   const coins = await coinsOf(db, order.id)
+  // Spent in a block: nothing else that spends them is mined. Without a transaction of ours somebody else spent them.
+  if (coins.some(({ spent_by }) => spent_by !== null))
+    return scene.later(order, made.length > 0 ? 'not_worth_it' : 'endpoints_disagree')
   const unmined = coins.filter(({ block_height }) => block_height === null)
   const makers = unmined.flatMap(({ made_by }) => made_by ?? [])
   const behind = unminedBehind(await scene.spendersOf(await scene.placeOf()), makers)
