@@ -16,6 +16,7 @@ const crashPoints = [
   'before_cancel',
   'before_broadcast',
   'after_broadcast',
+  'after_follow',
   'after_delivery',
   'after_mail',
   'after_key_written',

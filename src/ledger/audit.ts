@@ -85,6 +85,7 @@ export const walks = {
         custody_moves: 'cm',
       }),
       { table: 'transactions', columns: ['transfer_id'], prefix: 'tr' },
+      { table: 'coins', columns: ['reserved_by'], where: 'reserved_by IS NOT NULL', prefix: 'tr' },
     ],
   },
   customers: {

@@ -3,7 +3,7 @@ import { forgetProofs } from '../control/audit/proofs.ts'
 import type { Office } from '../control/operator/office.ts'
 import { expireProposals } from '../control/operator/proposals.ts'
 import { noteStuck } from '../control/operator/stuck.ts'
-import { type Chore, type ChoreOutcome, openChore } from '../db/chore.ts'
+import { type Chore, type ChoreOutcome, openChore, type ShouldContinue } from '../db/chore.ts'
 import type { Db, Pool } from '../db/pool.ts'
 import type { StoragePlace } from '../db/sealing.ts'
 import { forgetForms } from '../doors/console-api/store.ts'
@@ -13,6 +13,7 @@ import { HOLDINGS_EVERY_MS, networksWithWallet, refreshHoldings } from '../money
 import { reconcileAll } from '../money/custody/reconcile.ts'
 import { forgetSums } from '../money/daily/store.ts'
 import { chainBooks } from '../money/onchain/books.ts'
+import type { FollowedChain } from '../money/onchain/coins/chain.ts'
 import { forgetQuotes } from '../money/quotes/store.ts'
 import { forgetNotifications } from '../notifications/store.ts'
 import { forgetSignIns } from '../parties/team/store.ts'
@@ -36,6 +37,8 @@ import { type Role, runsWorkers } from './role.ts'
  * request log (records/requests/recorder.ts), calls to rails (records/steps/recorder.ts), rate limits (limits/limiter.ts).
  */
 const CLOCK_MS = 30_000
+/** Nothing is signed on a chain whose newest block is not read yet. */
+const FOLLOW_MS = 5000
 const STUCK_MS = 30_000
 const EXPIRE_MS = 60_000
 const NEWEST_LINE_MS = 60_000
@@ -51,6 +54,8 @@ type Parts = {
   readonly notifications: Notifications
   readonly retention: Config['retention']
   readonly reconcile_every_ms: number
+  /** Chains of production that are followed block by block. */
+  readonly followers?: readonly Pick<FollowedChain, 'network' | 'follow'>[]
   readonly setClock: (db: Db) => Promise<void>
   readonly log: Logger
 }
@@ -96,10 +101,18 @@ function choresOfLog(environment: StoragePlace, pool: Pool, { office, log }: Par
 }
 
 /** Only for a world with a wallet on a real chain. */
-function choresOfCustody(world: World, { reconcile_every_ms }: Parts): Placed[] {
+function choresOfCustody(world: World, { reconcile_every_ms, followers = [] }: Parts): Placed[] {
   if (networksWithWallet(world).length === 0) return []
   const { environment, db: pool } = world
+  const followed = environment === 'production' ? followers : []
   return [
+    ...followed.map(({ network, follow }) => ({
+      name: `follow ${network}`,
+      work: (db: Db, shouldContinue: ShouldContinue) => follow(db, shouldContinue),
+      every_ms: FOLLOW_MS,
+      environment,
+      pool,
+    })),
     {
       name: 'read holdings',
       work: (db) => refreshHoldings(world, db),

@@ -2,13 +2,15 @@ import { addr } from 'micro-eth-signer'
 import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
 import { type Network, networks } from '../core/networks.ts'
+import type { FollowedChain } from '../money/onchain/coins/chain.ts'
 import { type EvmNetwork, isEvmNetwork, openEvmRpc } from '../rails/chain/evm/network.ts'
 import { evmChain } from '../rails/chain/evm.ts'
 import { type ChainRail, type Chains, chainsOf } from '../rails/chain/rail.ts'
 import type { Rpc } from '../rails/chain/rpc.ts'
 import { unavailableChain } from '../rails/chain/unavailable.ts'
 import { type FilePrices, filePrices, noPrices } from '../rails/prices/file.ts'
-import { localSigner, type SignedBefore } from '../rails/signer/local.ts'
+import type { SignedBefore } from '../rails/signer/hourly.ts'
+import { localSigner } from '../rails/signer/local.ts'
 import { type SealTransfer, sealKeyOf, sealOf } from '../rails/signer/seal.ts'
 import type { Signer } from '../rails/signer/signer.ts'
 import type { World } from '../world.ts'
@@ -19,6 +21,8 @@ export type ProductionRails = {
   readonly chains: Chains<'production'>
   readonly prices: World<'production'>['prices']
   readonly transferSeals: () => Promise<SealTransfer>
+  /** The chains that are followed block by block. */
+  readonly followers: readonly FollowedChain[]
   stop(): Promise<void>
 }
 
@@ -72,6 +76,7 @@ export function openProductionRails({
 
   return {
     prices: prices ?? noPrices,
+    followers: [],
     chains: chainsOf((network) =>
       isEvmNetwork(network) && configured.includes(network) ? open(network) : unavailableChain(network),
     ),
@@ -115,7 +120,7 @@ function openSigner(
     const per_hour = {
       count: signer.count,
       amount: signer.amount,
-      gas_wei: cost_most * BigInt(signer.costs),
+      cost: cost_most * BigInt(signer.costs),
     }
     return { cost_most_wei: cost_most, per_hour, ...(usdt === undefined ? {} : { contract: usdt }) }
   }

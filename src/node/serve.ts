@@ -149,6 +149,7 @@ async function openBase(
     role,
     notifications,
     worlds,
+    followers: opened.followers,
     shared,
     office,
     retention,

@@ -14,6 +14,7 @@ import { controlChecks } from '../money/custody/controls-store.ts'
 import { custodyChecks, moveTemplate } from '../money/custody/store.ts'
 import { addressChecks } from '../money/deposits/addresses-store.ts'
 import { depositChecks, depositTemplate } from '../money/deposits/store.ts'
+import { coinChecks } from '../money/onchain/coins/audit.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../money/onchain/store.ts'
 import { signedWithinAnHour } from '../money/onchain/transactions.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from '../money/pix/store.ts'
@@ -36,7 +37,7 @@ import { eventChecks } from '../records/events/store.ts'
 import { webhookChecks } from '../webhooks/store.ts'
 import { createWorld, type World, type Worlds } from '../world.ts'
 import type { Config } from './config.ts'
-import { openProductionRails } from './rails.ts'
+import { openProductionRails, type ProductionRails } from './rails.ts'
 
 /** One connection is reserved for keys that exist; the other one looks up unknown key values. */
 const KEY_CONNECTIONS = 2
@@ -63,6 +64,7 @@ export const sliceChecks: readonly Check[] = [
   ...adjustmentChecks,
   ...payoutChecks,
   ...transferChecks,
+  ...coinChecks,
   ...tradeChecks,
   ...treasuryChecks,
   ...custodyChecks,
@@ -78,6 +80,7 @@ export const sliceChecks: readonly Check[] = [
 
 export type OpenWorlds = {
   readonly worlds: Worlds
+  readonly followers: ProductionRails['followers']
   /** Facts about the door of each world, for the metrics. */
   readonly doors: Readonly<Record<Environment, () => DoorFacts>>
   /** Calls the listener for every batch of money that this process committed in a world. */
@@ -179,7 +182,6 @@ export function openWorlds(options: {
   }
 
   const { clock, config } = options
-  const { quoting } = config
   // Asked before the first signature, when the world exists.
   const signedBefore = () => signedWithinAnHour(worlds.production.db)
   const rails = openProductionRails({ ...options, signedBefore })
@@ -193,7 +195,7 @@ export function openWorlds(options: {
       transferSeals: rails.transferSeals,
       prices: rails.prices,
       set_prices: noSetPrices,
-      quoting,
+      quoting: config.quoting,
       treasury_limits: true,
       plain_http_webhooks: false,
       receipts_have_value: true,
@@ -206,7 +208,7 @@ export function openWorlds(options: {
       prices: simulatedPrices({ clock }),
       set_prices: setPrices,
       // Contract §14: no spread and an endless treasury, so that examples stay true.
-      quoting: { ...quoting, spread_bps: 0 },
+      quoting: { ...config.quoting, spread_bps: 0 },
       treasury_limits: false,
       plain_http_webhooks: true,
       receipts_have_value: false,
@@ -214,6 +216,7 @@ export function openWorlds(options: {
   }
   return {
     worlds,
+    followers: rails.followers,
     doors: doors as OpenWorlds['doors'],
     onBatch: (environment, listener) => void listeners[environment].push(listener),
     onEventsCommitted: (environment, listener) => void event_listeners[environment].push(listener),

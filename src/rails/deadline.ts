@@ -1,6 +1,6 @@
 import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
-import type { Block, ChainRail } from './chain/rail.ts'
+import type { Block, ChainOrder, ChainRail } from './chain/rail.ts'
 import type { PixRail } from './pix/rail.ts'
 
 /**
@@ -64,10 +64,13 @@ export function withDeadline<E extends Environment>(rail: PixRail<E>, ms: number
 
 export function withChainDeadline<E extends Environment>(rail: ChainRail<E>, ms: number): ChainRail<E> {
   const available = orUnavailable(ms)
-  const { finality } = rail
+  const { finality, chooseCoins } = rail
   return {
     ...rail,
     ...(finality && { finality: (block: Block) => within(ms, (signal) => finality(block, signal)) }),
+    ...(chooseCoins && {
+      chooseCoins: (order: ChainOrder) => within(ms, (signal) => chooseCoins(order, signal)),
+    }),
     feeInputs: () => available(() => rail.feeInputs()),
     wallet: () => within(ms, () => rail.wallet()),
     holdings: () => within(ms, () => rail.holdings()),

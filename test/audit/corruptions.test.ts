@@ -24,6 +24,9 @@ const tables: Record<string, { key: string; where?: string }> = {
   transactions: { key: 'transfer_id, attempt' },
   wallets: { key: 'id' },
   wallet_gaps: { key: 'wallet_id, first_nonce' },
+  coins: { key: 'id', where: 'reserved_by IS NOT NULL' },
+  blocks: { key: 'height, network', where: 'height = 101' },
+  foreign_spends: { key: 'wallet_id, txid' },
   custody_moves: { key: 'id' },
   rail_controls: { key: 'rail' },
   rail_changes: { key: 'id' },
@@ -70,6 +73,10 @@ const unseen: Record<string, string> = {
   'deposit_addresses.id': 'its name; nothing refers to it',
   'deposit_addresses.address_index': 'held against the key whenever the address is shown',
   'deposit_addresses.created_at': 'for a reader; only before its customer is it seen',
+  'coins.amount': 'as the network has it; reconciliation compares the sum with the books',
+  'coins.is_coinbase': 'as the network has it',
+  'foreign_spends.height': 'where it was first seen; its block may be gone',
+  'foreign_spends.seen_at': 'for a reader',
   'wallets.created_at': 'for a reader',
   'wallet_gaps.reason': 'for a reader',
   'wallet_gaps.proposal_id': 'the sandbox has none; production is checked against the proposal',
@@ -122,6 +129,7 @@ beforeAll(async () => {
   await owner.query(
     `INSERT INTO wallet_gaps SELECT id, next_nonce, next_nonce + 3, 'a test', NULL, now() FROM wallets; UPDATE wallets SET next_nonce = next_nonce + 3`,
   )
+  await spendCoins()
   // Every other claim with a stored reference to the response, as the audit accepts it.
   await owner.query(
     `UPDATE claims SET final = true, answer_status = 201, answer_sequence = 3 WHERE answer_status IS NULL AND resource_id IN (
@@ -148,6 +156,32 @@ async function controlRails(world: History['world']): Promise<void> {
     await setRailLimits(world, { rail, by, reason: 'then', change: { day_most: 9n, gas_floor: 10n ** 20n } })
   }
   await world.commit(resumeRail({ rail: 'optimism', by, reason: 'right', proposal_id: null }))
+}
+
+/** The simulated chain has no coins: two transfers get two each, of mined blocks, and another program spends a fifth one. */
+async function spendCoins(): Promise<void> {
+  const hash = (text: string) => `encode(sha256((${text})::text::bytea), 'hex')`
+  const reversed = (id: string) =>
+    `(SELECT string_agg(substr(${id}, place, 2), '' ORDER BY place DESC) FROM generate_series(1, 63, 2) AS place)`
+  const spenders = `(SELECT t.id, t.wallet_id, t.tx_hash, row_number() OVER (ORDER BY t.id) AS n FROM transfers t
+    WHERE t.network = 'bitcoin' AND t.status = 'confirmed' AND (SELECT count(*) FROM transactions x WHERE x.transfer_id = t.id) = 1
+    ORDER BY t.id LIMIT 2)`
+  await owner.query(
+    `SET session_replication_role = replica;
+     INSERT INTO blocks SELECT 'bitcoin', n, ${hash('n')}, ${hash('n - 1')} FROM generate_series(100, 103) AS n;
+     INSERT INTO coins SELECT ${hash("'coin' || t.n")} || ':' || vout, 'bitcoin', t.wallet_id, '0014aa', 1000 * t.n + vout, false, NULL,
+       100 + t.n, ${hash('100 + t.n')}, t.id, t.tx_hash, 103 FROM ${spenders} AS t CROSS JOIN generate_series(0, 1) AS vout;
+     UPDATE transactions x SET block_height = 103, block_hash = ${hash('103')}, signed = '02000000' || '0001' || '02' ||
+       (SELECT string_agg(${reversed('c.id')} || '0' || right(c.id, 1) || '000000' || '00ffffffff', '') FROM coins c WHERE c.reserved_by = x.transfer_id)
+       WHERE x.transfer_id IN (SELECT reserved_by FROM coins);
+     UPDATE transfers t SET signed_transaction = x.signed FROM transactions x WHERE x.transfer_id = t.id AND t.id IN (SELECT reserved_by FROM coins);
+     INSERT INTO coins SELECT ${hash("'free'")} || ':0', 'bitcoin', w.id, '0014aa', 5, true, NULL, 100, ${hash('100')}, NULL, NULL, NULL
+       FROM wallets w WHERE network = 'bitcoin';
+     INSERT INTO coins SELECT ${hash("'taken'")} || ':0', 'bitcoin', w.id, '0014aa', 5, false, NULL, 100, ${hash('100')}, NULL, ${hash("'foreign'")}, 102
+       FROM wallets w WHERE network = 'bitcoin';
+     INSERT INTO foreign_spends SELECT wallet_id, spent_by, spent_height, now() FROM coins WHERE reserved_by IS NULL AND spent_by IS NOT NULL;
+     SET session_replication_role = origin`,
+  )
 }
 
 /** Everything but the primary keys that would refuse a corruption: here the audit stands alone. */

@@ -99,6 +99,14 @@ export const allowedInWorld = listed([
     'read from the chain anew every 15 seconds: an order may be accepted that then waits, or refused; no money moves',
   ],
   [
+    'coins: block_height spent_height',
+    'as the network counts: a coin may be left out or offered too early, and nodes refuse what spends it; the sum is compared with the books',
+  ],
+  [
+    'blocks: delete',
+    'a follower that lacks blocks reads them anew, or stops and pauses the rail; no money moves',
+  ],
+  [
     'reconciliations: insert',
     'one of many comparisons; the next one, within five minutes, is made from the chain',
   ],

@@ -212,6 +212,10 @@ async function fillTheRest(owner: Client): Promise<void> {
      INSERT INTO forms (user_id, id, object_id) VALUES ('usr_x', 'form', 'prp_x');
      INSERT INTO wallet_gaps SELECT id, next_nonce, next_nonce + 3, 'a test', NULL, now() FROM wallets;
      UPDATE wallets SET next_nonce = next_nonce + 3;
+     INSERT INTO blocks SELECT 'bitcoin', n, encode(sha256(n::text::bytea), 'hex'), encode(sha256((n - 1)::text::bytea), 'hex') FROM generate_series(100, 102) AS n;
+     INSERT INTO coins SELECT encode(sha256('coin'), 'hex') || ':0', 'bitcoin', id, '0014aa', 5, false, NULL, 100, encode(sha256('100'), 'hex'),
+       NULL, encode(sha256('foreign'), 'hex'), 101 FROM wallets WHERE network = 'bitcoin';
+     INSERT INTO foreign_spends SELECT wallet_id, spent_by, spent_height, now() FROM coins;
      INSERT INTO holdings VALUES ('polygon', '0xw', 10, '0xb', 500, 7, now());
      INSERT INTO reconciliations VALUES ('rec_x', 'polygon', 'USDT', '0xw', 10, '0xb', 500, 500, 0, 0, '{}', now());
      SET search_path = shared;

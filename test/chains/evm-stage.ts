@@ -99,7 +99,7 @@ async function openScene({ node, network, urls }: Place, changes: SceneOptions):
   const key = randomBytes(32).toString('hex')
   const token = await deployToken(node)
   const { contract } = token
-  const per_hour = { count: signatures_per_hour, amount: usdt_per_hour, gas_wei: 100n * ETHER }
+  const per_hour = { count: signatures_per_hour, amount: usdt_per_hour, cost: 100n * ETHER }
   const limits = { contract, cost_most_wei: ETHER, per_hour }
   const signer = localSigner({ key, sealKey: async () => seal_key, networks: { [network]: limits } })
   const wallet = (await signer.addresses())[network]!

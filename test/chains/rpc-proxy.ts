@@ -31,6 +31,12 @@ export type ProxyMode = {
 }
 
 export async function startRpcProxy(node_url: string): Promise<RpcProxy> {
+  const target = new URL(node_url)
+  const credentials = Buffer.from(`${target.username}:${target.password}`).toString('base64')
+  // `fetch` refuses a URL with a password.
+  const authorization = target.username === '' ? {} : { authorization: `Basic ${credentials}` }
+  target.username = ''
+  target.password = ''
   let mode: ProxyMode = {}
   let requests = 0
   let calls: RpcRequest[] = []
@@ -63,9 +69,9 @@ export async function startRpcProxy(node_url: string): Promise<RpcProxy> {
     })
     const passed = asked.filter(({ id }) => !own.some((reply) => reply.id === id))
     if (passed.length === 0) return own
-    const response = await fetch(node_url, {
+    const response = await fetch(target, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...authorization },
       body: JSON.stringify(passed),
     })
     const theirs = (await response.json()) as RpcReply[]

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import type { PartnerActor } from '../../src/core/actor.ts'
 import { type Asset, money } from '../../src/core/money.ts'
+import { networks } from '../../src/core/networks.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { claimOf } from '../../src/ledger/once.ts'
 import { deposit } from '../../src/money/deposits/deposits.ts'
@@ -117,7 +118,7 @@ function ordersOf(world: World<'sandbox'>, actor: PartnerActor) {
         acceptTransfer(node, by, {
           order: {
             customer_id,
-            asset: 'USDT',
+            asset: networks[network].asset,
             network,
             amount_net: amount,
             destination_address,

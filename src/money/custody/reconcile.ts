@@ -2,6 +2,7 @@ import { formatMoney, money } from '../../core/money.ts'
 import { type Network, networks } from '../../core/networks.ts'
 import { takeStep } from '../../db/chore.ts'
 import type { Db } from '../../db/pool.ts'
+import type { Charge } from '../../rails/chain/rail.ts'
 import { closeOpenException, recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { networksWithWallet } from './holdings.ts'
@@ -20,14 +21,15 @@ import {
  *   difference = outside(H) − booked + on_its_way
  *
  * `outside(H)` is what the wallet holds at H; `booked` is −external:<rail> in the ledger. `on_its_way` is the sum of transfers that are
- * mined by H and not booked as confirmed, less the sum of those that are booked and mined after H. The chain is asked for H
+ * mined by H and not booked, less the sum of those that are booked and mined after H. Where the network charges in the asset itself,
+ * as Bitcoin does, the charge belongs to both sums, that of a canceled transfer too. The chain is asked for H
  * first; the ledger is read after that, over one snapshot; then the chain is asked about the transfers that were open in the
  * snapshot. A node that does not know a mined transaction for a moment makes a difference, so one alone opens no exception.
  */
 export type ChainBooks = {
   /** Transfers of the rail that have a nonce and are not final. A foreign transaction may have spent the nonce of one that is not signed. */
   openReserved(db: Db, network: Network): Promise<readonly OpenTransfer[]>
-  /** Transfers that are booked as confirmed, in a block above this height. */
+  /** Transfers that are booked as ended, in a block above this height, with what left the wallet: the amount, the charge, or both. */
   minedAbove(db: Db, network: Network, height: bigint): Promise<readonly TransferPart[]>
   /** Transfers that operators confirmed in the last week and whose block is not known. */
   withoutBlock(db: Db, network: Network): Promise<readonly TransferPart[]>
@@ -41,7 +43,11 @@ export type OpenTransfer = TransferPart & {
 export type Sighting =
   | { readonly kind: 'waiting' }
   /** `paid`: exactly the order. `none`: nothing left the wallet. `other`: a person must judge. */
-  | { readonly kind: 'mined'; readonly block_height: bigint; readonly effect: 'paid' | 'none' | 'other' }
+  | ({
+      readonly kind: 'mined'
+      readonly block_height: bigint
+      readonly effect: 'paid' | 'none' | 'other'
+    } & Charge)
   | { readonly kind: 'taken' }
 
 /**
@@ -92,8 +98,9 @@ async function askAbout(
       const part = { transfer_id, amount, tx_hash }
       if (seen.kind === 'taken') other.push(part)
       if (seen.kind !== 'mined' || seen.block_height > height) return
-      if (seen.effect === 'paid') not_booked_yet.push(part)
+      const left = (seen.effect === 'paid' ? BigInt(amount) : 0n) + (seen.charged ?? 0n)
       if (seen.effect === 'other') other.push(part)
+      else if (left > 0n) not_booked_yet.push({ ...part, amount: left.toString() })
     })
   }
   return { not_booked_yet, other }

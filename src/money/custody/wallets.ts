@@ -77,7 +77,7 @@ export async function nextNonceOf(db: Db, wallet_id: string): Promise<bigint> {
 
 export type ForeignTransactions = {
   readonly network: Network
-  readonly state: WalletState
+  readonly state: Pick<WalletState, 'wallet' | 'mined' | 'pool'>
   readonly next_nonce: bigint
 }
 
@@ -151,7 +151,7 @@ export type ForeignNonces = {
  */
 async function assertFinalAndBooked(
   world: World,
-  { network, state }: Pick<ForeignTransactions, 'network' | 'state'>,
+  { network, state }: { readonly network: Network; readonly state: WalletState },
   books: ChainBooks,
 ): Promise<void> {
   const { wallet, final, final_height, mined, pool } = state

@@ -78,6 +78,10 @@ function isBitcoinAddress(address: string): boolean {
   return attempt(() => OutScript.encode(output)) !== undefined
 }
 
+/** The script that pays a Bitcoin address, in hex. Throws for a text that is no such address. */
+export const scriptOfAddress = (address: string): string =>
+  bytesToHex(OutScript.encode(bitcoinMainnet.decode(address)))
+
 function attempt<T>(decode: () => T): T | undefined {
   try {
     return decode()

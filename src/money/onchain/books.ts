@@ -26,7 +26,7 @@ export const chainBooks: ChainBooks = {
 
   minedAbove: (db, network, height) =>
     parts(db, 'transfers mined above', {
-      where: `t.status = 'confirmed' AND t.id IN (SELECT transfer_id FROM transactions WHERE network = $1 AND block_height > $2 AND purpose = 'pay')`,
+      where: `(t.status = 'confirmed' OR t.charged > 0) AND t.id IN (SELECT transfer_id FROM transactions WHERE network = $1 AND block_height > $2)`,
       values: [network, height],
     }),
 
@@ -54,7 +54,8 @@ async function parts(
   name: string,
   { where, values }: { readonly where: string; readonly values: readonly [Network, ...bigint[]] },
 ): Promise<TransferPart[]> {
-  const text = `SELECT t.id, t.amount_net, t.tx_hash FROM transfers t WHERE ${where} ORDER BY t.id`
+  const text = `SELECT t.id, CASE t.status WHEN 'confirmed' THEN t.amount_net ELSE 0 END + coalesce(t.charged, 0) AS amount_net, t.tx_hash
+    FROM transfers t WHERE ${where} ORDER BY t.id`
   const { rows } = await db.query<Pick<Transfer, 'id' | 'amount_net' | 'tx_hash'>>({
     name,
     text,

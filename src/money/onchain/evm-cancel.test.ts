@@ -209,10 +209,10 @@ test('what was signed within the last hour is read for a signer that starts', as
   await carry()
   const [pay, canceled, ...more] = await signedWithinAnHour(bench.world.db)
   expect(more).toEqual([])
-  expect(pay).toMatchObject({ network: 'polygon', nonce: 0n, amount: AMOUNT, at: expect.any(Date) })
-  expect(canceled).toMatchObject({ network: 'polygon', nonce: 0n, amount: 0n })
+  expect(pay).toMatchObject({ network: 'polygon', spends: '0', amount: AMOUNT, at: expect.any(Date) })
+  expect(canceled).toMatchObject({ network: 'polygon', spends: '0', amount: 0n })
   const [{ terms }] = (await bench.world.db.query('SELECT terms FROM transactions ORDER BY attempt')).rows
-  expect(pay!.gas_wei).toBe(BigInt(terms.max_fee_per_gas) * BigInt(terms.gas_limit))
+  expect(pay!.cost).toBe(BigInt(terms.max_fee_per_gas) * BigInt(terms.gas_limit))
 })
 
 test('a cancel that waits while fees rise is replaced by a cancel with higher fees', async () => {

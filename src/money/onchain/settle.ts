@@ -15,9 +15,11 @@ import { eventWrite } from '../../records/events/events.ts'
 import { closeVanished } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { pausedRows } from '../custody/controls-store.ts'
+import { spentFurtherRows } from './coins/store.ts'
 import { renderTransfer, type TransferFailureCode, transferFailureMessages } from './contract.ts'
+import { madeRows } from './made-rows.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
-import { insertTransactions, type Mined, madeRows, updateMined } from './transactions.ts'
+import { insertTransactions, type Mined, updateMined } from './transactions.ts'
 
 /** A step in the life of a transfer. Each is applied once; repeating it changes nothing. */
 export type TransferStep =
@@ -120,6 +122,7 @@ export function stepTransfer(
               { source: holdRows, id },
               { source: madeRows, id },
               { source: pausedRows, id: transfer.network },
+              ...(step.attempt > 1 ? [{ source: spentFurtherRows, id }] : []),
             ],
           }
         : {}),
@@ -165,8 +168,9 @@ export function stepTransfer(
 
 /**
  * A signature that is not stored is never broadcast, so it is safe to drop it: when `mayLeave` forbids it, when another node
- * stored a transaction of the same number, and when the rail was paused before the first payment. A caller in the sandbox plays
- * the network, so a pause does not matter there.
+ * stored a transaction of the same number, when the rail was paused before the first payment, and when another transfer spends the
+ * change of this one: a replacement would make that transfer impossible. A caller in the sandbox plays the network, so a pause
+ * does not matter there.
  */
 function mayStore(
   held: Held,
@@ -177,6 +181,7 @@ function mayStore(
   const made = held.row(madeRows, before.id)?.made ?? 0
   const is_first = attempt === 1 && purpose === 'pay' && by !== 'caller'
   if (is_first && held.row(pausedRows, before.network)) return false
+  if (attempt > 1 && held.row(spentFurtherRows, before.id)) return false
   return before.nonce !== null && made === attempt - 1 && mayLeave(held, before, purpose)
 }
 

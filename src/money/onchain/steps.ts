@@ -6,6 +6,7 @@ import {
   type Attempt,
   type Broadcast,
   type ChainRail,
+  type ChosenCoin,
   chainsOf,
   type Later,
   type LaterReason,
@@ -26,6 +27,7 @@ import type { World } from '../../world.ts'
 import { isPaused, pauseRail } from '../custody/controls.ts'
 import { openGuard, type PauseRail } from '../custody/guard.ts'
 import { addWallet } from '../custody/wallets.ts'
+import { areReserved } from './coins/store.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
 import { endOf, intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
@@ -234,20 +236,31 @@ async function reserve(world: CarryingWorld, transfer: Transfer): Promise<void> 
   if (screened.kind === 'refused') return void (await step(world, transfer, screened))
   const wallet = await rail.wallet()
   await addWallet(world.db, transfer.network, wallet)
-  const reserved = await world.commit(reserveNonce(transfer, wallet, rail.reserved_most))
+  const chosen = await rail.chooseCoins?.(chainOrderOf(transfer))
+  if (chosen?.kind === 'later') return waitUntil(world, transfer, chosen)
+  const coins = chosen?.coins ?? []
+  const reserved = await world.commit(reserveNonce(transfer, wallet, rail.reserved_most, { coins }))
   crashPoint('after_reserve')
   if (!reserved || isFinalTransfer(reserved)) return
-  if (reserved.nonce === null) return waitForNonce(world, transfer, wallet)
+  if (reserved.nonce === null) return waitForNonce(world, transfer, { wallet, coins })
   // Another node may have broadcast or ended the transfer meanwhile.
   if (reserved.status === 'pending') await send(world, { ...reserved, attempts: transfer.attempts })
 }
 
-/** A proposal holds the transfer by now, the rail is paused, or the wallet has as many transactions on their way as it may have. */
-async function waitForNonce(world: CarryingWorld, transfer: Transfer, state: WalletState): Promise<void> {
+/**
+ * A proposal holds the transfer by now, the rail is paused, one endpoint alone knows foreign transactions, or the wallet has as many
+ * transactions on their way as it may have. Or another transfer was faster to reserve one of the coins: others are chosen soon.
+ */
+async function waitForNonce(
+  world: CarryingWorld,
+  transfer: Transfer,
+  { wallet, coins }: { readonly wallet: WalletState; readonly coins: readonly ChosenCoin[] },
+): Promise<void> {
   const at = new Date(world.clock.now() + RETRY_MS)
   if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
-  const otherwise = state.claimed > state.pool ? 'endpoints_disagree' : 'nonces_in_use'
-  const why = (await isPaused(world, transfer.network)) ? 'rail_paused' : otherwise
+  if (await isPaused(world, transfer.network)) return waitUntil(world, transfer, { at, why: 'rail_paused' })
+  if (coins.length > 0 && (await areReserved(world.db, coins))) return later(world, transfer, SOONEST_MS)
+  const why = wallet.claimed > wallet.pool ? 'endpoints_disagree' : 'nonces_in_use'
   await waitUntil(world, transfer, { at, why })
 }
 

@@ -1,19 +1,15 @@
 import { batched } from '../../db/batched.ts'
 import { columnsOf } from '../../db/columns.ts'
 import type { Db } from '../../db/pool.ts'
-import {
-  type Command,
-  type Decision,
-  insertInto,
-  rowSource,
-  targetOf,
-  writeTo,
-} from '../../ledger/command.ts'
-import type { Attempt, Block, Reservation, WalletState } from '../../rails/chain/rail.ts'
-import type { SignedBefore } from '../../rails/signer/local.ts'
+import { type Command, type Decision, insertInto, targetOf, writeTo } from '../../ledger/command.ts'
+import { readSigned } from '../../rails/chain/bitcoin/bytes.ts'
+import { coinThatStandsFor } from '../../rails/chain/bitcoin/transaction.ts'
+import type { Attempt, Block, ChosenCoin, Reservation, WalletState } from '../../rails/chain/rail.ts'
+import type { SignedBefore } from '../../rails/signer/hourly.ts'
 import { holdRows } from '../../records/desk/holds.ts'
 import { pausedRows } from '../custody/controls-store.ts'
 import { updateWallets, walletIdOf, walletRows } from '../custody/wallets.ts'
+import { coinLocks, reservationOfCoins } from './coins/reservation.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 
 /**
@@ -22,26 +18,24 @@ import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from '.
  *
  * `reserveNonce` reserves the wallet's next nonce. It returns the transfer with its reservation; without one if it has ended, is
  * held by a proposal, its rail is paused, `reserved_most` nonces of the wallet are not mined yet, or the chain knows nonces that the database does
- * not (custody/guard.ts).
+ * not (custody/guard.ts). `coins` are reserved with the nonce; if one of them is not free any more, nothing is reserved.
  */
 export function reserveNonce(
   { id, partner_id, network }: Transfer,
   { wallet, mined, claimed }: WalletState,
   reserved_most: number,
-  { although_paused = false } = {},
+  {
+    although_paused = false,
+    coins = [],
+  }: { readonly although_paused?: boolean; readonly coins?: readonly ChosenCoin[] } = {},
 ): Command<Transfer | undefined> {
   const wallet_id = walletIdOf(network, wallet)
+  const of_coins = coinLocks(coins)
   return {
     partner_id,
     locks: {
-      rows: [
-        { source: transferRows, id },
-        { source: walletRows, id: wallet_id },
-      ],
-      reads: [
-        { source: holdRows, id },
-        { source: pausedRows, id: network },
-      ],
+      rows: [{ source: transferRows, id }, { source: walletRows, id: wallet_id }, ...of_coins.rows],
+      reads: [{ source: holdRows, id }, { source: pausedRows, id: network }, ...of_coins.reads],
     },
     decide(held): Decision<Transfer | undefined> {
       const before = held.row(transferRows, id)
@@ -51,12 +45,16 @@ export function reserveNonce(
       const is_behind = claimed > from.next_nonce
       const is_paused = !although_paused && held.row(pausedRows, network) !== undefined
       if (is_full || is_behind || is_paused || held.row(holdRows, id) !== undefined) return { result: before }
+      const reserved = reservationOfCoins(held, { transfer_id: id, network, wallet_id, coins })
+      if (!reserved) return { result: before }
       const after = { ...before, wallet_id, nonce: from.next_nonce }
       return {
         writes: [
           writeTo(updateTransfers, after),
           writeTo(updateWallets, { id: wallet_id, next_nonce: from.next_nonce + 1n }),
+          ...reserved.writes,
         ],
+        keeps: reserved.keeps,
         result: after,
       }
     },
@@ -67,12 +65,6 @@ export const reservationOf = ({ wallet_id, nonce }: Transfer): Reservation => ({
   wallet: wallet_id!.slice(wallet_id!.indexOf(':') + 1),
   nonce: nonce!,
 })
-
-/** How many transactions were signed for a transfer. */
-export const madeRows = rowSource<{ readonly id: string; readonly made: number }>(
-  'transactions made',
-  `SELECT transfer_id AS id, count(*)::integer AS made FROM transactions WHERE transfer_id = ANY($1::text[]) GROUP BY transfer_id`,
-)
 
 export const insertTransactions = insertInto('transactions', {
   transfer_id: 'text',
@@ -130,18 +122,23 @@ const readAttempts = batched<string, readonly StoredAttempt[]>(async (db, ids) =
 })
 
 /**
- * What was signed within the last hour: the nonce, what it may pay, and what its gas may cost. A signer that starts counts it
+ * What was signed within the last hour: the nonce or a coin, what it may pay, and what it may cost. A signer that starts counts it
  * towards its hourly limits.
  */
 export async function signedWithinAnHour(db: Db): Promise<SignedBefore[]> {
   const { rows } = await db.query({
     name: 'signed within an hour',
     text: `SELECT x.network, t.nonce, CASE x.purpose WHEN 'pay' THEN t.amount_net ELSE 0 END AS amount, x.created_at AS at,
-        coalesce((x.terms ->> 'max_fee_per_gas')::numeric * (x.terms ->> 'gas_limit')::numeric, 0)::text AS gas_wei
+        CASE x.network WHEN 'bitcoin' THEN x.signed END AS signed,
+        coalesce((x.terms ->> 'max_fee_per_gas')::numeric * (x.terms ->> 'gas_limit')::numeric,
+          (x.terms ->> 'fee')::numeric, 0)::text AS cost
       FROM transactions x JOIN transfers t ON t.id = x.transfer_id
       WHERE x.created_at > clock_timestamp() - interval '1 hour' ORDER BY x.created_at`,
   })
-  return rows.map(({ gas_wei, ...row }) => ({ ...row, gas_wei: BigInt(gas_wei) }))
+  return rows.map(({ network, nonce, amount, at, signed, cost }) => ({
+    ...{ network, amount, at, cost: BigInt(cost) },
+    spends: signed === null ? String(nonce) : coinThatStandsFor(readSigned(signed).inputs),
+  }))
 }
 
 /** The transactions of a transfer, oldest first. */

@@ -9,7 +9,7 @@ import { tokenArtefact, tokenSource } from '../../../test/chains/token.ts'
 import { networks } from '../../core/networks.ts'
 import { localSigner } from '../signer/local.ts'
 import { SignatureRefused, type Signer } from '../signer/signer.ts'
-import type { ChainCheckFailed } from './evm/condition.ts'
+import type { ChainCheckFailed } from './check.ts'
 import { GAS_PRICE_ORACLE } from './evm/l1-fee.ts'
 import { signTransaction } from './evm/transaction.ts'
 

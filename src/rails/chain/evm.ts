@@ -1,17 +1,16 @@
 import type { Logger } from 'pino'
-import { refuse } from '../../core/errors.ts'
 import { networks } from '../../core/networks.ts'
 import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
+import { openCheck, orNone, orUnavailable, remembered, unavailable } from './check.ts'
 import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './evm/calls.ts'
-import { ChainCheckFailed, checkChain, readHoldings, readWallet, walletOf } from './evm/condition.ts'
+import { checkChain, readHoldings, readWallet, walletOf } from './evm/condition.ts'
 import { finalityOf, look } from './evm/evidence.ts'
 import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
 import { screenOrder } from './evm/screening.ts'
 import { draftTransaction, type FeeBounds, signDraft } from './evm/signing.ts'
 import { factsOfSigned } from './evm/transaction.ts'
 import type { Attempt, Broadcast, ChainOrder, ChainRail, Holdings, Later, LaterReason } from './rail.ts'
-import { EndpointsUnavailable, type Rpc } from './rpc.ts'
-import { EndpointFailure } from './rpc-endpoint.ts'
+import type { Rpc } from './rpc.ts'
 
 export type EvmChainOptions = {
   readonly network: EvmNetwork
@@ -47,10 +46,9 @@ const PRIORITY_MOST_WEI = 200n * 10n ** 9n
 const RESERVED_MOST = 16
 const REPLACE_AFTER_MS = { ethereum: 120_000, polygon: 60_000, arbitrum: 60_000, optimism: 60_000 }
 const FEES_FRESH_MS = 3000
-const RETRY_AFTER_SECONDS = 5
 
 /** The reasons of a signer to refuse that pass with time. All others mean that something is wrong with the request. */
-const passingRules: readonly SignerRule[] = ['fee_cap', 'count_per_hour', 'amount_per_hour', 'gas_per_hour']
+const passingRules: readonly SignerRule[] = ['fee_cap', 'count_per_hour', 'amount_per_hour', 'costs_per_hour']
 
 /** USDT on one EVM network. */
 export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
@@ -159,7 +157,7 @@ async function noRoom(
   expected: { readonly gas_wei: bigint },
 ): Promise<'signer_limit' | undefined> {
   const gas_wei = expected.gas_wei < cost_most_wei ? expected.gas_wei : cost_most_wei
-  return (await signer.keepRoom({ transfer_id, network, amount, gas_wei })) && 'signer_limit'
+  return (await signer.keepRoom({ transfer_id, network, amount, cost: gas_wei })) && 'signer_limit'
 }
 
 /** Refuses while endpoints tell different figures: `details.why` says so. */
@@ -168,11 +166,7 @@ async function heldBy({ network, rpc, log }: EvmChainOptions, scene: EvmScene): 
   if (found !== 'endpoints_disagree') return found ?? unavailable()
   const problem = `endpoints of ${network} tell different holdings of the wallet at one block`
   log?.warn({ network }, `chain: ${problem}; none is stored until they agree`)
-  return refuse('rail_unavailable', {
-    message: `The ${problem}.`,
-    retry_after_seconds: RETRY_AFTER_SECONDS,
-    details: { why: 'endpoints_disagree' },
-  })
+  return unavailable({ message: `The ${problem}.`, details: { why: 'endpoints_disagree' } })
 }
 
 function placeOf({ network, confirmations, contract }: EvmChainOptions): EvmPlace {
@@ -208,69 +202,4 @@ async function readFeeInputs({ network, rpc, ethPrice }: EvmChainOptions) {
   const eth_price = network === 'ethereum' ? await ethPrice?.() : 0n
   if (eth_price === undefined) return unavailable()
   return { gas_price_wei: base_fee + priority, eth_price, sat_per_vbyte: 0n }
-}
-
-/**
- * Nothing is accepted or signed before the set-up was found right once: a token with other decimals, for example, would pay other
- * amounts. A failed check is logged, and made again for a later call.
- */
-function openCheck(check: () => Promise<void>, log: EvmChainOptions['log']): () => Promise<void> {
-  let passed = false
-  let checking: Promise<void> | undefined
-  return async () => {
-    if (passed) return
-    checking ??= check().then(
-      () => {
-        passed = true
-        checking = undefined
-      },
-      (error: unknown) => {
-        checking = undefined
-        if (error instanceof ChainCheckFailed) log?.warn(`chain: ${error.message}`)
-        throw error
-      },
-    )
-    await checking
-  }
-}
-
-/** Orders that come together share one answer. A failure is not remembered. */
-function remembered<Answer>(fresh_ms: number, ask: () => Promise<Answer>): () => Promise<Answer> {
-  let kept: { readonly answer: Promise<Answer>; readonly until: number } | undefined
-  return () => {
-    if (kept && performance.now() < kept.until) return kept.answer
-    const answer = ask()
-    kept = { answer, until: performance.now() + fresh_ms }
-    answer.catch(() => {
-      kept = undefined
-    })
-    return answer
-  }
-}
-
-const unavailable = (): never => refuse('rail_unavailable', { retry_after_seconds: RETRY_AFTER_SECONDS })
-
-const isOutage = (error: unknown): boolean =>
-  error instanceof EndpointsUnavailable ||
-  error instanceof EndpointFailure ||
-  error instanceof ChainCheckFailed
-
-/** Before an order is accepted, an outage is a reason to refuse it. */
-async function orUnavailable<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (isOutage(error)) return unavailable()
-    throw error
-  }
-}
-
-/** Undefined during an outage, and while the set-up is wrong. */
-async function orNone<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (isOutage(error)) return undefined
-    throw error
-  }
 }

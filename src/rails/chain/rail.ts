@@ -24,6 +24,18 @@ export type Reservation = {
   readonly nonce: bigint
 }
 
+/** An output that a transfer is going to spend, where a chain has coins. Amounts are in smallest units. */
+export type ChosenCoin = {
+  /** Transaction and number of the output: txid:vout. */
+  readonly id: string
+  readonly amount: bigint
+  readonly script: string
+  /** The transfer whose transaction makes the output, if that transaction is not mined yet. */
+  readonly made_by: string | null
+}
+
+export type Chosen = { readonly kind: 'chosen'; readonly coins: readonly ChosenCoin[] } | Later
+
 /** The wallet that pays, and its next nonce as the chain counts it. */
 export type WalletState = {
   readonly wallet: string
@@ -82,6 +94,8 @@ export const laterReasons = [
   'signer_limit',
   'endpoints_unavailable',
   'endpoints_disagree',
+  /** Another transfer spends the change of the payment: a cancel would make the other one impossible. */
+  'change_is_spent',
   /** As many transfers as may hold a nonce of the wallet. */
   'nonces_in_use',
   /** An open proposal holds the transfer, and its nonce with it. */
@@ -177,6 +191,11 @@ export interface ChainRail<E extends Environment = Environment> {
   holdings(): Promise<Holdings>
   /** In the calls below an aborted signal means that the answer is no longer awaited. */
   screen(order: ChainOrder, signal?: AbortSignal): Promise<Screened>
+  /**
+   * The coins to reserve for the order together with its nonce. Absent where a nonce is all that a transaction spends. On a chain
+   * with coins the nonce is the number of the reservation in its wallet.
+   */
+  chooseCoins?(order: ChainOrder, signal?: AbortSignal): Promise<Chosen>
   /** Signs the next transaction of a transfer: the first one, a replacement with higher fees, or a cancel. Sends nothing. */
   attempt(
     order: ChainOrder,

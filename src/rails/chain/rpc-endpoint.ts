@@ -17,6 +17,8 @@ export type RpcCall<Answer> = {
   readonly method: string
   readonly params: readonly unknown[]
   readonly result: TSchema
+  /** The answer is long: the call gets an HTTP request of its own. */
+  readonly is_long?: boolean
   /** Throws if a result of the right form contradicts the question. */
   read(result: any): Answer
   /** Reads an error answer that is an answer all the same, such as a revert. Undefined: the endpoint has failed. */
@@ -28,6 +30,7 @@ export const rpcCall = <Schema extends TSchema, Answer>(call: {
   readonly method: string
   readonly params: readonly unknown[]
   readonly result: Schema
+  readonly is_long?: boolean
   read(result: Static<Schema>): Answer
   readError?(error: NodeError): { readonly answer: Answer } | undefined
 }): RpcCall<Answer> => call
@@ -67,6 +70,16 @@ export class EndpointFailure extends Error {
   }
 }
 
+/** Where a kind of nodes departs from JSON-RPC over HTTP as most nodes have it. */
+export type RpcDialect = {
+  /** Statuses beside 200 whose body is the answer: some nodes answer an error of JSON-RPC with 500. */
+  readonly answer_statuses?: readonly number[]
+  /** Reads the body, where `JSON.parse` would lose something. Throws if the text is not JSON. */
+  parse?(text: string): unknown
+  /** `user:password`, for a URL without them. Asked before the first request, and again when the node has refused the last ones. */
+  readCredentials?(): Promise<string>
+}
+
 type EndpointOptions = {
   readonly number: number
   readonly url: string
@@ -74,6 +87,7 @@ type EndpointOptions = {
   readonly answer_most_bytes: number
   /** Calls in one HTTP request. 1 for a node that knows no batches. */
   readonly batch_most: number
+  readonly dialect?: RpcDialect
   /** Called once for each HTTP request; `failure` is absent if all its answers were valid. */
   report(outcome: { readonly latency_ms: number; readonly failure?: EndpointFailure }): void
 }
@@ -86,7 +100,15 @@ type Listener = {
 type Question = {
   readonly method: string
   readonly params: readonly unknown[]
+  readonly is_long: boolean
   readonly listeners: Set<Listener>
+}
+
+function batchesOf(questions: readonly Question[], batch_most: number): (readonly Question[])[] {
+  const short = questions.filter(({ is_long }) => !is_long)
+  const batches: (readonly Question[])[] = questions.filter(({ is_long }) => is_long).map((one) => [one])
+  for (let at = 0; at < short.length; at += batch_most) batches.push(short.slice(at, at + batch_most))
+  return batches
 }
 
 export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
@@ -100,7 +122,7 @@ export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
     // A caller that has given up asks nothing: its transaction must not go out any more.
     const questions = [...waiting.values()].filter(({ listeners }) => listeners.size > 0)
     waiting.clear()
-    for (let at = 0; at < questions.length; at += batch_most) void send(questions.slice(at, at + batch_most))
+    for (const batch of batchesOf(questions, batch_most)) void send(batch)
   }
 
   async function send(batch: readonly Question[]): Promise<void> {
@@ -166,10 +188,10 @@ export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
     ask(call, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
-        const { method, params } = call
+        const { method, params, is_long = false } = call
         const key = JSON.stringify([method, params])
         if (waiting.size === 0) setImmediate(sendWaiting)
-        const question: Question = waiting.get(key) ?? { method, params, listeners: new Set() }
+        const question: Question = waiting.get(key) ?? { method, params, is_long, listeners: new Set() }
         waiting.set(key, question)
         const listener: Listener = {
           call,
@@ -192,37 +214,43 @@ export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
 }
 
 /** Sends JSON and returns JSON. Throws `EndpointFailure`, without the text of the library's error, which may name the host. */
-function openTransport({ number, url, timeout_ms, answer_most_bytes }: EndpointOptions) {
+function openTransport({ number, url, timeout_ms, answer_most_bytes, dialect = {} }: EndpointOptions) {
+  const { answer_statuses = [], parse = JSON.parse } = dialect
   const target = new URL(url)
-  const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'application/json' }
-  if (target.username !== '' || target.password !== '') {
-    const credentials = `${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`
-    headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
-    target.username = ''
-    target.password = ''
-  }
+  const authorization = openAuthorization(target, dialect)
   const agent = new Agent({ connections: CONNECTIONS_MOST, maxResponseSize: answer_most_bytes })
   const fail = (kind: FailureKind, problem: string) =>
     new EndpointFailure({ endpoint: number, kind, problem })
 
   async function post(content: unknown): Promise<unknown> {
-    const text = await exchange(JSON.stringify(content))
+    const body = JSON.stringify(content)
+    const first = await exchange(body)
+    // Nothing was done for a request that was refused like this, so it may be sent again.
+    const answer =
+      first.status === UNAUTHORIZED && authorization.canRenew() ? await exchange(body, true) : first
+    const { status, text } = answer
+    if (status !== 200 && !answer_statuses.includes(status))
+      throw fail('http_status', `the answer has status ${status}`)
     try {
-      return JSON.parse(text)
+      return parse(text)
     } catch {
-      throw fail('invalid', 'the answer is not JSON')
+      throw status === 200
+        ? fail('invalid', 'the answer is not JSON')
+        : fail('http_status', `the answer has status ${status}`)
     }
   }
 
-  async function exchange(body: string): Promise<string> {
+  async function exchange(body: string, renew = false): Promise<{ status: number; text: string }> {
     const signal = AbortSignal.timeout(timeout_ms)
     try {
+      const headers = { ...HEADERS, ...(await authorization.header(renew)) }
       const answer = await request(target, { method: 'POST', dispatcher: agent, headers, body, signal })
-      if (answer.statusCode === 200) return await answer.body.text()
+      const status = answer.statusCode
+      if (status === 200 || answer_statuses.includes(status))
+        return { status, text: await answer.body.text() }
       await answer.body.dump({ limit: answer_most_bytes, signal })
-      throw fail('http_status', `the answer has status ${answer.statusCode}`)
+      return { status, text: '' }
     } catch (error) {
-      if (error instanceof EndpointFailure) throw error
       if (signal.aborted) throw fail('timeout', `no answer within ${timeout_ms} ms`)
       const { code } = error as NodeJS.ErrnoException
       if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
@@ -234,4 +262,27 @@ function openTransport({ number, url, timeout_ms, answer_most_bytes }: EndpointO
   return { post, stop: () => agent.destroy() }
 }
 
+/** Takes user and password out of the URL. */
+function openAuthorization(target: URL, { readCredentials }: RpcDialect) {
+  const basic = (credentials: string) => ({
+    authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
+  })
+  const has_own = target.username !== '' || target.password !== ''
+  let known = has_own
+    ? basic(`${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`)
+    : undefined
+  target.username = ''
+  target.password = ''
+  const read = has_own ? undefined : readCredentials
+  return {
+    canRenew: () => read !== undefined,
+    async header(renew: boolean): Promise<Record<string, string>> {
+      if (read && (renew || !known)) known = basic(await read())
+      return known ?? {}
+    },
+  }
+}
+
 const CONNECTIONS_MOST = 8
+const UNAUTHORIZED = 401
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json' }

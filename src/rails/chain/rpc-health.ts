@@ -1,5 +1,11 @@
 import type { Logger } from 'pino'
-import { EndpointFailure, type FailureKind, openRpcEndpoint, type RpcCall } from './rpc-endpoint.ts'
+import {
+  EndpointFailure,
+  type FailureKind,
+  openRpcEndpoint,
+  type RpcCall,
+  type RpcDialect,
+} from './rpc-endpoint.ts'
 
 /**
  * An endpoint with its health. An endpoint rests after three failures in a row, or if an inspection finds that its node is of
@@ -50,6 +56,7 @@ export type HealthOptions = {
   readonly timeout_ms?: number
   readonly answer_most_bytes?: number
   readonly batch_most?: number
+  readonly dialect?: RpcDialect
   readonly clock?: { now(): number }
   readonly log?: Pick<Logger, 'warn'>
 }
@@ -144,6 +151,7 @@ const transportOf = (options: HealthOptions) => ({
   timeout_ms: options.timeout_ms ?? TIMEOUT_MS,
   answer_most_bytes: options.answer_most_bytes ?? ANSWER_MOST_BYTES,
   batch_most: options.batch_most ?? BATCH_MOST,
+  ...(options.dialect && { dialect: options.dialect }),
 })
 
 function problemOf({ chain, height, at_ms }: ChainHead, best_head: bigint, options: HealthOptions) {

@@ -36,12 +36,22 @@ export type Heard<Answer> = { readonly endpoint: number; readonly answer: Answer
 export type Inspected = { readonly endpoint: number; readonly failure?: EndpointFailure }
 export type RpcOptions = HealthOptions & { readonly urls: readonly string[] }
 
-/** No endpoint is healthy, or each one failed. */
+/** No endpoint is healthy, or each one failed; or fewer answer than must agree. */
 export class EndpointsUnavailable extends Error {
-  constructor(network: string, last: EndpointFailure | undefined) {
-    super(
-      `${network}: no endpoint answers${last ? `; the last failure: ${last.message}` : ': all of them rest'}`,
-    )
+  constructor(network: string, last: EndpointFailure | 'too_few' | undefined) {
+    super(`${network}: ${outageOf(last)}`)
+  }
+}
+
+function outageOf(last: EndpointFailure | 'too_few' | undefined): string {
+  if (last === 'too_few') return 'only one endpoint answers, and two must agree'
+  return `no endpoint answers${last ? `; the last failure: ${last.message}` : ': all of them rest'}`
+}
+
+/** Endpoints tell different things about what must be the same for all of them. */
+export class EndpointsDisagree extends Error {
+  constructor(network: string, about: string) {
+    super(`${network}: the endpoints disagree about ${about}`)
   }
 }
 

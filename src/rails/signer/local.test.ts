@@ -19,7 +19,7 @@ const gwei = 10n ** 9n
 const destination_address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const HOUR_MS = 3_600_000
 
-const per_hour = { count: 100, amount: 10n ** 12n, gas_wei: 10n ** 18n }
+const per_hour = { count: 100, amount: 10n ** 12n, cost: 10n ** 18n }
 const limits = { cost_most_wei: 10n ** 16n, per_hour }
 
 function openSigner(changes: Partial<Parameters<typeof localSigner>[0]> = {}) {
@@ -77,7 +77,7 @@ async function ruleOf(request: SignRequest, signer = openSigner()): Promise<Sign
 
 describe('room for a payment', () => {
   const ahead = (transfer_id: string, changes: { amount?: bigint; gas_wei?: bigint } = {}) =>
-    ({ transfer_id, network: 'polygon', amount: 1_500_000n, gas_wei: 10n ** 15n, ...changes }) as const
+    ({ transfer_id, network: 'polygon', amount: 1_500_000n, cost: 10n ** 15n, ...changes }) as const
   function open(changes: Partial<typeof per_hour>) {
     let now = Date.UTC(2026, 0, 1)
     const own = { ...limits, per_hour: { ...per_hour, ...changes } }
@@ -88,7 +88,7 @@ describe('room for a payment', () => {
   test.each([
     ['signatures', { count: 1 }, 'count_per_hour'],
     ['amounts', { amount: 2_999_999n }, 'amount_per_hour'],
-    ['costs', { gas_wei: 2n * 10n ** 15n - 1n }, 'gas_per_hour'],
+    ['costs', { cost: 2n * 10n ** 15n - 1n }, 'costs_per_hour'],
   ] as const)('is kept for the one that asked first, within the limit of %s', async (_, changes, rule) => {
     const { signer, pass } = open(changes)
     expect(await signer.keepRoom(ahead('tr_1'))).toBeUndefined()
@@ -304,7 +304,7 @@ describe('limits of an hour', () => {
 
   test('of gas, where the highest cost of a nonce counts', async () => {
     const cost = 100n * gwei * 65_000n
-    const { signer } = limited({ gas_wei: 2n * cost + cost / 2n })
+    const { signer } = limited({ cost: 2n * cost + cost / 2n })
     const dearer = payment({ nonce: 1n, max_fee: 150n * gwei })
     for (const request of [
       withNonce(1n),
@@ -312,19 +312,19 @@ describe('limits of an hour', () => {
       withNonce(2n),
     ])
       expect(await ruleOf(request, signer)).toBe('signed')
-    expect(await ruleOf(withNonce(3n), signer)).toBe('gas_per_hour')
+    expect(await ruleOf(withNonce(3n), signer)).toBe('costs_per_hour')
   })
 
   test('count what was signed before the start, until an hour has passed', async () => {
     const clock = { time: HOUR_MS, now: () => clock.time }
     const own = { ...limits, per_hour: { ...per_hour, amount: 3_000_000n } }
-    const before = { nonce: 1n, amount: 1_500_001n, gas_wei: 0n, at: new Date(1000) }
+    const before = { spends: '1', amount: 1_500_001n, cost: 0n, at: new Date(1000) }
     const signer = openSigner({
       clock,
       networks: { polygon: own, ethereum: own },
       signedBefore: async () => [
         { ...before, network: 'polygon' },
-        { ...before, network: 'ethereum', nonce: 2n },
+        { ...before, network: 'ethereum', spends: '2' },
       ],
     })
     expect(await ruleOf(withNonce(2n), signer)).toBe('amount_per_hour')

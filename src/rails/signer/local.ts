@@ -3,9 +3,16 @@ import { type Network, networks } from '../../core/networks.ts'
 import type { EvmNetwork } from '../chain/evm/network.ts'
 import { isEvmAddressForm, isSameAddress, transferData } from '../chain/evm/token.ts'
 import { type DecodedTransaction, decodeTransaction, signTransaction } from '../chain/evm/transaction.ts'
-import { type HourlyLimits, type HourlyRule, openHourly, type SpentBefore } from './hourly.ts'
+import {
+  type Hourly,
+  type HourlyLimits,
+  hourlyProblems,
+  openHourlyCounts,
+  type SignedBefore,
+} from './hourly.ts'
 import { isSealed } from './seal.ts'
 import { SignatureRefused, type Signer, type SignerRule, type SignRequest } from './signer.ts'
+import { secretOf } from './wallet-key.ts'
 
 export type SigningLimits = {
   /** The token's contract, where it is not that of `networks`. */
@@ -26,16 +33,6 @@ type LocalSignerOptions = {
    */
   readonly signedBefore?: () => Promise<readonly SignedBefore[]>
   readonly clock?: { now(): number }
-}
-
-export type SignedBefore = SpentBefore & { readonly network: Network }
-
-const KEY_FORM = /^(?:0x)?[0-9a-fA-F]{64}$/
-
-const hourlyProblems: Readonly<Record<HourlyRule, string>> = {
-  count_per_hour: 'it has made as many signatures as it may in an hour.',
-  amount_per_hour: 'the amount signed within an hour would exceed its limit.',
-  gas_per_hour: 'the gas signed within an hour would cost more than its limit.',
 }
 
 /**
@@ -59,23 +56,8 @@ export function localSigner({
       return [network, { chain_id, contract, limits }]
     }),
   )
-  const openCounts = async () => {
-    const before = await signedBefore()
-    return new Map<Network, Hourly>(
-      configured.map(([network, { per_hour }]) => {
-        const of_network = before.filter((one) => one.network === network)
-        return [network, openHourly(per_hour, clock, of_network)]
-      }),
-    )
-  }
-  let counts: ReturnType<typeof openCounts> | undefined
-  const countsOnce = () => {
-    counts ??= openCounts()
-    counts.catch(() => {
-      counts = undefined
-    })
-    return counts
-  }
+  const limits_per_hour = configured.map(([network, { per_hour }]) => [network, per_hour] as const)
+  const countsOnce = openHourlyCounts(limits_per_hour, signedBefore, clock)
 
   return {
     async addresses() {
@@ -99,8 +81,6 @@ export function localSigner({
   }
 }
 
-type Hourly = ReturnType<typeof openHourly>
-
 type NetworkRules = {
   readonly chain_id: bigint
   readonly contract: string
@@ -123,7 +103,8 @@ function checkTransaction(
   assertRule('already_signed', !found.is_signed, 'the transaction is signed already.')
   assertRule('chain_id', found.chain_id === own.chain_id, `the chain id is not ${own.chain_id}.`)
   assertRule('wallet', isSameAddress(reservation.wallet, wallet), 'the reservation is of another wallet.')
-  assertRule('nonce', found.nonce === reservation.nonce, `the nonce is not ${reservation.nonce}.`)
+  const nonce = 'nonce' in reservation ? reservation.nonce : undefined
+  assertRule('nonce', found.nonce === nonce, `the nonce is not ${nonce}.`)
   assertRule('value', found.value === 0n, 'the transaction carries ether.')
   const cost = checkCost(found, own, assertRule)
   if (purpose === 'pay') checkPayment(request, found, own, assertRule)
@@ -132,7 +113,7 @@ function checkTransaction(
     assertRule('data', found.data === '0x', 'a cancel must have no data.')
   } else throw refusal(request, 'purpose', 'the purpose is neither pay nor cancel.')
   const amount = purpose === 'pay' ? intent.amount : 0n
-  const exceeded = own.hourly.take({ nonce: found.nonce, amount, gas_wei: cost }, intent.transfer_id)
+  const exceeded = own.hourly.take({ spends: found.nonce.toString(), amount, cost }, intent.transfer_id)
   if (exceeded) throw refusal(request, exceeded, hourlyProblems[exceeded])
 }
 
@@ -163,12 +144,3 @@ function checkPayment(
 
 const refusal = ({ intent }: SignRequest, rule: SignerRule, problem: string) =>
   new SignatureRefused(rule, intent.transfer_id, problem)
-
-function secretOf(key: string): Uint8Array {
-  const secret = KEY_FORM.test(key) ? Buffer.from(key.slice(-64), 'hex') : undefined
-  if (!secret || !addr.isValidPrivateKey(new Uint8Array(secret)))
-    throw new Error(
-      'The key of the wallet is not valid: it must be 32 bytes as hex, and a key of the curve secp256k1.',
-    )
-  return new Uint8Array(secret)
-}

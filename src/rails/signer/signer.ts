@@ -1,4 +1,5 @@
 import type { Network } from '../../core/networks.ts'
+import type { Coin } from '../chain/bitcoin/rail.ts'
 import type { Purpose, Reservation } from '../chain/rail.ts'
 import type { HourlyRule } from './hourly.ts'
 
@@ -14,18 +15,21 @@ export type Intent = {
 export type SignRequest = {
   readonly intent: Intent
   readonly purpose: Purpose
-  /** On EVM networks a transaction of type 2, as hex. */
+  /** As hex: on EVM networks a transaction of type 2, on bitcoin a PSBT. */
   readonly unsigned: string
-  readonly reservation: Reservation
+  readonly reservation: Reservation | CoinReservation
 }
 
-/** A payment that is going to be signed as soon as it has a nonce. */
+/** On bitcoin the coins are what is reserved. */
+export type CoinReservation = { readonly wallet: string; readonly coins: readonly Coin[] }
+
+/** A payment that is going to be signed as soon as it has a nonce, or coins. */
 export type PaymentAhead = {
   readonly transfer_id: string
   readonly network: Network
   readonly amount: bigint
-  /** What its gas may cost. */
-  readonly gas_wei: bigint
+  /** The most that it may cost: wei for gas, satoshis for miners. */
+  readonly cost: bigint
 }
 
 /** Holds the keys of the wallets. A signer trusts nothing that it is handed but the seal. */
@@ -51,13 +55,14 @@ export type SignerRule =
   | 'chain_id'
   | 'wallet'
   | 'nonce'
+  | 'coins'
   | 'to'
   | 'value'
   | 'data'
   | 'fee_cap'
   | 'count_per_hour'
   | 'amount_per_hour'
-  | 'gas_per_hour'
+  | 'costs_per_hour'
 
 /** Nothing was signed. The message has no bytes of the transaction and nothing of the key. */
 export class SignatureRefused extends Error {

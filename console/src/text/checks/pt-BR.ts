@@ -82,6 +82,13 @@ export const checks: Readonly<Record<string, string>> = {
     'cada carteira deu todos os seus nonces a transferências',
   'every transaction belongs to a transfer, which shows one of its payments and ends by at most one of them':
     'cada transação pertence a uma transferência, que mostra um dos seus pagamentos e termina por no máximo um',
+  'every transfer that spends coins has reserved them, and all its transactions spend exactly these':
+    'cada transferência que gasta moedas as reservou, e todas as suas transações gastam exatamente essas',
+  'every coin is what the stored blocks and transactions say of it':
+    'cada moeda confere com os blocos e as transações guardados',
+  'every stored block is the child of the one below it': 'cada bloco guardado é filho do bloco anterior',
+  'every foreign transaction that spends coins is none of the service':
+    'cada transação estranha que gasta moedas não é do serviço',
   'no two transfers are one transaction of their network': 'duas transferências nunca são a mesma transação',
   'every transfer that is on its way stands in the queue, and no other does':
     'a fila tem exatamente as transferências em andamento',

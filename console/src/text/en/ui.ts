@@ -118,6 +118,7 @@ export const ui = {
     signer_limit: 'the signer has reached its limit of this hour',
     endpoints_unavailable: 'no endpoint of the network answers',
     endpoints_disagree: 'the endpoints of the network disagree',
+    change_is_spent: 'another transfer spends the change of the payment',
     nonces_in_use: 'too many transfers of the wallet are on their way',
     held_by_proposal: 'an open proposal holds it, and later ones of the wallet wait behind it',
     rail_paused: 'the rail is paused',

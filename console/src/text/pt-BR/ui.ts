@@ -192,6 +192,7 @@ export const ui: typeof En = {
     signer_limit: 'o assinador atingiu o limite desta hora',
     endpoints_unavailable: 'nenhum endpoint da rede responde',
     endpoints_disagree: 'os endpoints da rede discordam',
+    change_is_spent: 'outra transferência gasta o troco do pagamento',
     nonces_in_use: 'há transferências demais da carteira em andamento',
     held_by_proposal: 'uma proposta aberta a retém; as seguintes da carteira esperam atrás dela',
     rail_paused: 'a rede está pausada',

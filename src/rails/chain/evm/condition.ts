@@ -1,42 +1,16 @@
 import type { Signer } from '../../signer/signer.ts'
+import { ChainCheckFailed, type CheckedPart, checkEndpoints } from '../check.ts'
 import type { Holdings, WalletState } from '../rail.ts'
-import { EndpointsUnavailable, type Rpc } from '../rpc.ts'
+import type { Rpc } from '../rpc.ts'
 import type { RpcNode } from '../rpc-health.ts'
 import { blockAt, hasContract, isSyncing, nativeBalance, newestBlock, transactionCount } from './calls.ts'
 import type { EvmPlace, EvmScene } from './network.ts'
 import { isSameAddress, readBalance, readToken } from './token.ts'
 
-/** Part of the set-up that a check found to be wrong. */
-export type CheckedPart = 'endpoint' | 'chain' | 'sync' | 'contract' | 'decimals' | 'wallet'
-
-/** The message says which part of which endpoint is wrong, and never has its URL. */
-export class ChainCheckFailed extends Error {
-  readonly part: CheckedPart
-
-  constructor(part: CheckedPart, problem: string) {
-    super(problem)
-    this.part = part
-  }
-}
-
 const DECIMALS = 6n
 
-/** An endpoint that is down for now is tolerated while another one answers; one that is wrong never is. */
-export async function checkChain(rpc: Rpc, place: EvmPlace): Promise<void> {
-  const { network } = place
-  const inspected = await rpc.inspect()
-  const failures = inspected.flatMap(({ failure }) => failure ?? [])
-  const wrong = failures.find(({ kind }) => kind === 'wrong_chain')
-  if (wrong) throw new ChainCheckFailed('chain', `${network}: ${wrong.message}.`)
-  if (failures.length === inspected.length)
-    throw new ChainCheckFailed('endpoint', `${network}: no endpoint is usable. ${failures[0]!.message}.`)
-  try {
-    await rpc.all((node) => checkNode(node, place))
-  } catch (error) {
-    if (error instanceof EndpointsUnavailable) throw new ChainCheckFailed('endpoint', `${error.message}.`)
-    throw error
-  }
-}
+export const checkChain = (rpc: Rpc, place: EvmPlace): Promise<void> =>
+  checkEndpoints(place.network, rpc, (node) => checkNode(node, place))
 
 async function checkNode(node: RpcNode, { network, contract }: EvmPlace): Promise<void> {
   const [syncing, has_code, decimals] = await Promise.all([

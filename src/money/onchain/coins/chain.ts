@@ -1,0 +1,173 @@
+import type { Db } from '../../../db/pool.ts'
+import { InvalidAnswer } from '../../../rails/answers.ts'
+import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
+import type { BitcoinRail, Spending } from '../../../rails/chain/bitcoin/rail.ts'
+import { orNone, orUnavailable, unavailable } from '../../../rails/chain/check.ts'
+import type { Attempt, ChainOrder, ChainRail, Made, Screened } from '../../../rails/chain/rail.ts'
+import { pauseRail } from '../../custody/controls.ts'
+import { addWallet, recordForeign } from '../../custody/wallets.ts'
+import { scriptOfAddress } from '../address.ts'
+import { coinIdOf, outpointOf } from './block-effects.ts'
+import { chooseCoins, openPoolWatch, walletStateOf } from './choosing.ts'
+import { finalityOfBlock, holdingsOfCoins, lookAtCoins } from './evidence.ts'
+import { type Followed, follow } from './follower.ts'
+import { type CoinScene, type FollowedChainOptions, NETWORK, openCoinScene } from './scene.ts'
+import { coinsOf, isSpentFurther, reservationsOf, type StoredCoin, unacceptedSpends } from './store.ts'
+import { unminedBehind } from './unmined.ts'
+
+/**
+ * Bitcoin as a chain of transfers: what the nodes tell (`rails/chain/bitcoin`), and the coins that the service found in the blocks
+ * (decision 0058). Nothing is reserved or signed while the newest stored block is not the head of the nodes' chain.
+ */
+export type FollowedChain = ChainRail<'production'> & {
+  /** Reads new blocks. `db` is one connection that is in no transaction. One node at a time calls it. */
+  follow(db: Db, shouldContinue?: () => boolean): Promise<Followed>
+}
+
+const RESERVED_MOST = 64
+const REPLACE_AFTER_MS = 1_800_000
+
+export function followedChain(options: FollowedChainOptions): FollowedChain {
+  const { rail, order_most } = options
+  const scene = openCoinScene(options)
+  const watch = openPoolWatch(scene)
+
+  return {
+    environment: 'production',
+    network: NETWORK,
+    is_configured: true,
+    has_wallet: true,
+    reserved_most: options.reserved_most ?? RESERVED_MOST,
+    replace_after_ms: options.replace_after_ms ?? REPLACE_AFTER_MS,
+    ...(order_most === undefined ? {} : { order_most }),
+    endpoints: () => rail.endpoints(),
+
+    async check() {
+      await rail.check()
+      await scene.placeOf()
+    },
+
+    feeInputs: () =>
+      orUnavailable(async () => {
+        await scene.checkOnce()
+        if (!(await scene.tipInChain({ near: true }))) return unavailable()
+        return { gas_price_wei: 0n, eth_price: 0n, sat_per_vbyte: await rail.satPerVbyte() }
+      }),
+
+    wallet: () =>
+      orUnavailable(async () => {
+        const tip = await scene.tipAtHead()
+        return tip ? walletStateOf(scene, watch, tip) : unavailable()
+      }),
+
+    holdings: () => orUnavailable(() => holdingsOfCoins(scene)),
+
+    async screen(order) {
+      if (order_most !== undefined && order.amount > order_most) return scene.later(order, 'signer_limit')
+      return (await orNone(() => screenOrder(scene, order))) ?? scene.later(order, 'endpoints_unavailable')
+    },
+
+    chooseCoins: async (order) =>
+      (await orNone(() => chooseCoins(scene, watch, order))) ?? scene.later(order, 'endpoints_unavailable'),
+
+    attempt: async (order, _, made, purpose, signal) =>
+      (await orNone(() =>
+        sign(scene, { order, made }, (spending) => rail.attempt(order, spending, made, purpose, signal)),
+      )) ?? scene.later(order, 'endpoints_unavailable'),
+
+    broadcast: (_, attempt, signal) => rail.broadcast(attempt, signal),
+    look: (order, _, made) => lookAtCoins(scene, order, made),
+    finality: (block) => finalityOfBlock(scene, block),
+    follow: (db, shouldContinue) => followAndStop(scene, db, options, shouldContinue),
+  }
+}
+
+/** Nodes do not relay outputs whose spending costs more than a third of them, at 3 satoshis per virtual byte. */
+const INPUT_VBYTES = { witness: 67n, legacy: 148n }
+const dustOf = (script: string): bigint => {
+  const input = /^(?:00|51)/.test(script) ? INPUT_VBYTES.witness : INPUT_VBYTES.legacy
+  return (8n + 1n + BigInt(script.length / 2) + input) * 3n
+}
+
+async function screenOrder(scene: CoinScene, order: ChainOrder): Promise<Screened> {
+  const script = scriptOfAddress(order.destination_address)
+  if (order.amount < dustOf(script)) return { kind: 'refused', rail_code: 'dust' }
+  if (!(await scene.tipAtHead())) return scene.later(order, 'endpoints_unavailable')
+  // The money would not leave the wallet, and the books would say that it did.
+  const is_own = script === (await scene.placeOf()).script
+  return is_own ? { kind: 'refused', rail_code: 'own_address' } : { kind: 'payable' }
+}
+
+async function sign(
+  scene: CoinScene,
+  { order, made }: { readonly order: ChainOrder; readonly made: readonly Attempt[] },
+  ask: (spending: Spending) => ReturnType<BitcoinRail['attempt']>,
+): Promise<Made> {
+  await scene.checkOnce()
+  if (!(await scene.tipAtHead())) return scene.later(order, 'endpoints_unavailable')
+  const db = scene.db()
+  const coins = await coinsOf(db, order.id)
+  // Spent in a block: nothing else that spends them is mined. Without a transaction of ours somebody else spent them.
+  if (coins.some(({ spent_by }) => spent_by !== null))
+    return scene.later(order, made.length > 0 ? 'not_worth_it' : 'endpoints_disagree')
+  const unmined = coins.filter(({ block_height }) => block_height === null)
+  const makers = unmined.flatMap(({ made_by }) => made_by ?? [])
+  const behind = unminedBehind(await scene.spendersOf(await scene.placeOf()), makers)
+  // A reorganisation removed what made the coins: it must be in a block again first.
+  if (!behind || makers.length < unmined.length) return scene.later(order, 'endpoints_disagree')
+  const answer = await ask({
+    coins: coins.map(({ id, amount, script }) => ({ ...outpointOf(id), amount, script })),
+    unmined: {
+      vsize: behind.reduce((sum, { vsize }) => sum + vsize, 0),
+      fee: behind.reduce((sum, { fee }) => sum + fee, 0n),
+    },
+    is_spent_further: await isSpentFurther(db, order.id),
+  })
+  if (answer.kind === 'signed') assertSpends(answer.transaction.signed, coins)
+  return answer
+}
+
+function assertSpends(signed: string, coins: readonly StoredCoin[]): void {
+  const inputs = readSigned(signed).inputs.map(coinIdOf).sort()
+  const reserved = coins.map(({ id }) => id).sort()
+  if (inputs.join() !== reserved.join())
+    throw new InvalidAnswer({
+      rail: NETWORK,
+      call: 'sign',
+      problem: 'the transaction spends other coins than the transfer has reserved',
+    })
+}
+
+/** Pauses the rail if a foreign transaction spends coins, or if the chain left the oldest stored block. */
+async function followAndStop(
+  scene: CoinScene,
+  db: Db,
+  { start_height }: Pick<FollowedChainOptions, 'start_height'>,
+  shouldContinue?: () => boolean,
+): Promise<Followed> {
+  const { rail, log, clock } = scene
+  const { address: wallet, ...at } = await scene.placeOf()
+  await addWallet(db, NETWORK, { wallet })
+  const from = start_height === undefined ? {} : { start_height }
+  const followed = await follow(db, { ...at, rail, ...from }, shouldContinue)
+  const world = { db: scene.db(), clock }
+  const stop = async (reason: string) => {
+    const { changed } = await pauseRail(world, { rail: NETWORK, by: 'service', reason })
+    if (changed)
+      log.error({ network: NETWORK, wallet }, `custody: ${reason} Nothing is sent; the rail is paused.`)
+  }
+  // Also those of a run that crashed before it paused the rail.
+  const { all: foreign } = await unacceptedSpends(db, at.wallet_id)
+  if (foreign > 0n) {
+    const { next_nonce } = await reservationsOf(db, at)
+    const state = { wallet, mined: next_nonce + foreign, pool: next_nonce + foreign }
+    await stop(await recordForeign(world, { network: NETWORK, state, next_nonce }))
+  }
+  if (followed.kind === 'lost') {
+    const { height, hash } = followed.oldest
+    await stop(
+      `The chain of bitcoin does not have block ${height} (${hash}) any more, the oldest stored one.`,
+    )
+  }
+  return followed
+}

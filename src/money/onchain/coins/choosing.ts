@@ -1,0 +1,105 @@
+import type { ChainOrder, Chosen, WalletState } from '../../../rails/chain/rail.ts'
+import { scriptOfAddress } from '../address.ts'
+import { outpointOf } from './block-effects.ts'
+import type { CoinPlace, CoinScene } from './scene.ts'
+import { type Selectable, selectCoins } from './selection.ts'
+import { freeCoins, reservationsOf, type StoredBlock, unacceptedSpends } from './store.ts'
+import { unminedChange } from './unmined.ts'
+
+/** Outputs that pay a miner can be spent after so many blocks. */
+const COINBASE_DEPTH = 100n
+/** Of the free coins the largest ones are looked up in the mempools. */
+const ASKED_MOST = 50
+const SELECTABLE_MOST = 1000
+const SELECTIONS_MOST = 5
+const POOL_FRESH_MS = 30_000
+
+/**
+ * Watches the free coins of the wallet in the mempools of the nodes. A transaction there that spends one of them is foreign: the
+ * database is behind the chain, as after the restore of a backup, or another program has the wallet's key.
+ */
+export type PoolWatch = {
+  isTaken(at: CoinPlace, tip: StoredBlock): Promise<boolean>
+  /** A node doubts a coin: the next question asks the nodes again. */
+  doubt(): void
+}
+
+export function openPoolWatch({ db, rail }: CoinScene): PoolWatch {
+  let clean_until = Number.NEGATIVE_INFINITY
+  return {
+    async isTaken(at, tip) {
+      const asked_at = performance.now()
+      if (asked_at < clean_until) return false
+      const bounds = { coinbase_height: tip.height, limit: ASKED_MOST }
+      const free = await freeCoins(db(), at, bounds)
+      const unspent = await Promise.all(free.map(({ id }) => rail.isUnspent(outpointOf(id))))
+      const taken = free.filter((_, place) => unspent[place] === false)
+      if (taken.length === 0) {
+        clean_until = asked_at + POOL_FRESH_MS
+        return false
+      }
+      // A transfer may have reserved the coin meanwhile, or a block has spent it.
+      const still_free = new Set((await freeCoins(db(), at, bounds)).map(({ id }) => id))
+      return taken.some(({ id }) => still_free.has(id))
+    },
+    doubt() {
+      clean_until = Number.NEGATIVE_INFINITY
+    },
+  }
+}
+
+/**
+ * Numbers of reservations stand for nonces: `pool` is above the next one by the foreign transactions that operators have not
+ * accepted, so the guard (custody/guard.ts) stops the rail.
+ */
+export async function walletStateOf(
+  scene: CoinScene,
+  watch: PoolWatch,
+  tip: StoredBlock,
+): Promise<WalletState> {
+  const at = await scene.placeOf()
+  const is_taken = await watch.isTaken(at, tip)
+  const final_height = tip.height + 1n > scene.confirmations ? tip.height + 1n - scene.confirmations : 0n
+  const foreign = await unacceptedSpends(scene.db(), at.wallet_id, final_height)
+  const { next_nonce, open } = await reservationsOf(scene.db(), at)
+  const stateOf = (final: bigint, mined: bigint, pool: bigint): WalletState => ({
+    ...{ wallet: at.address, final, final_height, mined, pool },
+    claimed: pool,
+  })
+  if (is_taken) return stateOf(next_nonce, next_nonce, next_nonce + foreign.all + 1n)
+  if (foreign.all > 0n)
+    return stateOf(next_nonce + foreign.final, next_nonce + foreign.all, next_nonce + foreign.all)
+  return stateOf(next_nonce - open, next_nonce - open, next_nonce)
+}
+
+type Candidate = Selectable & { readonly script: string; readonly made_by: string | null }
+
+export async function chooseCoins(scene: CoinScene, watch: PoolWatch, order: ChainOrder): Promise<Chosen> {
+  const { rail, db } = scene
+  await scene.checkOnce()
+  const tip = await scene.tipAtHead()
+  if (!tip) return scene.later(order, 'endpoints_unavailable')
+  const at = await scene.placeOf()
+  const script_bytes = scriptOfAddress(order.destination_address).length / 2
+  const needs = { amount: order.amount, sat_per_vbyte: await rail.satPerVbyte(), script_bytes }
+  const bounds = { coinbase_height: tip.height + 1n - COINBASE_DEPTH, limit: SELECTABLE_MOST }
+  const free = await freeCoins(db(), at, bounds)
+  let coins: readonly Candidate[] = [
+    ...free.map((coin) => ({ ...coin, made_by: null, behind: [] })),
+    ...unminedChange(await scene.spendersOf(at), at.script),
+  ]
+  for (let n = 0; n < SELECTIONS_MOST; n++) {
+    const chosen = selectCoins(coins, needs)
+    if (!chosen) return scene.later(order, 'wallet_too_empty')
+    const unspent = await Promise.all(chosen.map(({ id }) => rail.isUnspent(outpointOf(id))))
+    const doubtful = new Set(chosen.filter((_, place) => unspent[place] !== true))
+    if (doubtful.size === 0)
+      return {
+        kind: 'chosen',
+        coins: chosen.map(({ id, amount, script, made_by }) => ({ id, amount, script, made_by })),
+      }
+    watch.doubt()
+    coins = coins.filter((coin) => !doubtful.has(coin))
+  }
+  return scene.later(order, 'endpoints_disagree')
+}

@@ -1,0 +1,308 @@
+import type { Network } from '../../../core/networks.ts'
+import { columnsOf } from '../../../db/columns.ts'
+import type { Db } from '../../../db/pool.ts'
+import { insertInto, rowSource, targetOf } from '../../../ledger/command.ts'
+import type { FollowedBlock } from '../../../rails/chain/bitcoin/rail.ts'
+import type { BlockEffects } from './block-effects.ts'
+
+/**
+ * The coins of a wallet on a chain that the service follows (decision 0058), and the newest blocks of that chain. Blocks and
+ * reservations take turns: both lock the row of the wallet.
+ */
+export type StoredCoin = {
+  readonly id: string
+  readonly network: Network
+  readonly wallet_id: string
+  readonly script: string
+  readonly amount: bigint
+  readonly is_coinbase: boolean
+  readonly made_by: string | null
+  readonly block_height: bigint | null
+  readonly block_hash: string | null
+  readonly reserved_by: string | null
+  readonly spent_by: string | null
+  readonly spent_height: bigint | null
+}
+
+/** Locked behind the wallets, by its name: whoever reserves coins has the wallet's row, and so reads what is true now. */
+export const coinRows = {
+  ...rowSource<StoredCoin>(
+    'wallets: coins',
+    `SELECT ${columnsOf('coins')} FROM coins WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
+  ),
+  last: true,
+} as const
+
+export const reserveCoins = targetOf(
+  'update coins: reserved',
+  { id: 'text', reserved_by: 'text' },
+  (rows) =>
+    `UPDATE coins AS old SET reserved_by = new.reserved_by FROM ${rows} WHERE old.id = new.id RETURNING 1`,
+  { counted: true, updates: coinRows },
+)
+
+export const insertCoins = insertInto('coins', {
+  id: 'text',
+  network: 'text',
+  wallet_id: 'text',
+  script: 'text',
+  amount: 'bigint',
+  is_coinbase: 'boolean',
+  made_by: 'text?',
+  reserved_by: 'text?',
+})
+
+/** Transfers whose change another transfer spends: nothing else may be signed for them. */
+export const spentFurtherRows = rowSource<{ readonly id: string }>(
+  'coins spent further',
+  `SELECT DISTINCT made_by AS id FROM coins WHERE made_by = ANY($1::text[]) AND reserved_by IS NOT NULL`,
+)
+
+export async function coinsOf(db: Db, transfer_id: string): Promise<StoredCoin[]> {
+  const { rows } = await db.query({
+    name: 'coins of transfer',
+    text: `SELECT ${columnsOf('coins')} FROM coins WHERE reserved_by = $1 ORDER BY id`,
+    values: [transfer_id],
+  })
+  return rows
+}
+
+/** Whether another transfer has one of the coins by now. */
+export async function areReserved(db: Db, coins: readonly Pick<StoredCoin, 'id'>[]): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'coins reserved',
+    text: 'SELECT FROM coins WHERE id = ANY($1) AND (reserved_by IS NOT NULL OR spent_by IS NOT NULL) LIMIT 1',
+    values: [coins.map(({ id }) => id)],
+  })
+  return rows.length > 0
+}
+
+export async function isSpentFurther(db: Db, transfer_id: string): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'change spent further',
+    text: 'SELECT FROM coins WHERE made_by = $1 AND reserved_by IS NOT NULL LIMIT 1',
+    values: [transfer_id],
+  })
+  return rows.length > 0
+}
+
+/** Mined, not spent and not reserved, the largest first. Outputs that pay miners only if they are in a block up to this height. */
+export async function freeCoins(
+  db: Db,
+  { wallet_id, network }: { readonly wallet_id: string; readonly network: Network },
+  { coinbase_height, limit }: { readonly coinbase_height: bigint; readonly limit: number },
+): Promise<StoredCoin[]> {
+  const { rows } = await db.query({
+    name: 'free coins',
+    text: `SELECT ${columnsOf('coins')} FROM coins WHERE network = $1 AND wallet_id = $2 AND spent_by IS NULL AND reserved_by IS NULL
+        AND block_height IS NOT NULL AND (NOT is_coinbase OR block_height <= $3) ORDER BY amount DESC, id LIMIT $4`,
+    values: [network, wallet_id, coinbase_height, limit],
+  })
+  return rows
+}
+
+/** What the coins of a wallet sum up to at a block of the followed chain. */
+export async function sumCoinsAt(
+  db: Db,
+  { wallet_id, network }: { readonly wallet_id: string; readonly network: Network },
+  height: bigint,
+): Promise<bigint> {
+  const { rows } = await db.query({
+    name: 'sum coins',
+    text: `SELECT coalesce(sum(amount), 0) AS sum FROM coins WHERE network = $1 AND wallet_id = $2 AND block_height <= $3
+      AND (spent_by IS NULL OR spent_height > $3)`,
+    values: [network, wallet_id, height],
+  })
+  return BigInt(rows[0].sum)
+}
+
+export type StoredBlock = { readonly height: bigint; readonly hash: string; readonly parent_hash: string }
+
+export async function tipOf(db: Db, network: Network): Promise<StoredBlock | undefined> {
+  const { rows } = await db.query({
+    name: 'tip of chain',
+    text: 'SELECT height, hash, parent_hash FROM blocks WHERE network = $1 ORDER BY height DESC LIMIT 1',
+    values: [network],
+  })
+  return rows[0]
+}
+
+export async function blockAtHeight(
+  db: Db,
+  network: Network,
+  height: bigint,
+): Promise<StoredBlock | undefined> {
+  const { rows } = await db.query({
+    name: 'block at height',
+    text: 'SELECT height, hash, parent_hash FROM blocks WHERE network = $1 AND height = $2',
+    values: [network, height],
+  })
+  return rows[0]
+}
+
+/** The outputs of the network's wallets that no block spends. */
+export async function unspentIds(db: Db, network: Network): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'unspent coins',
+    text: 'SELECT id FROM coins WHERE network = $1 AND spent_by IS NULL',
+    values: [network],
+  })
+  return new Set(rows.map(({ id }) => id))
+}
+
+export async function lockWallet(tx: Db, wallet_id: string): Promise<void> {
+  await tx.query({
+    name: 'lock wallet',
+    text: 'SELECT FROM wallets WHERE id = $1 FOR NO KEY UPDATE',
+    values: [wallet_id],
+  })
+}
+
+/** How many blocks are kept: a reorganisation of more of them is left to people. */
+const BLOCKS_KEPT = 2016n
+
+export async function insertBlock(tx: Db, network: Network, block: FollowedBlock): Promise<void> {
+  const { block_height, block_hash, parent_hash } = block
+  await tx.query({
+    name: 'insert block',
+    text: 'INSERT INTO blocks (network, height, hash, parent_hash) VALUES ($1, $2, $3, $4)',
+    values: [network, block_height, block_hash, parent_hash],
+  })
+  await tx.query({
+    name: 'forget blocks',
+    text: 'DELETE FROM blocks WHERE network = $1 AND height <= $2',
+    values: [network, block_height - BLOCKS_KEPT],
+  })
+}
+
+type Placed = { readonly network: Network; readonly wallet_id: string; readonly script: string }
+
+/** Returns the transactions that spend coins and that this database did not sign. */
+export async function storeEffects(
+  tx: Db,
+  { network, wallet_id, script }: Placed,
+  { block_height, block_hash }: FollowedBlock,
+  { made, spent }: BlockEffects,
+): Promise<string[]> {
+  if (made.length > 0)
+    await tx.query({
+      name: 'store made coins',
+      text: `INSERT INTO coins (id, network, wallet_id, script, amount, is_coinbase, made_by, block_height, block_hash)
+        SELECT new.id, $1, $2, $3, new.amount, new.is_coinbase,
+          (SELECT x.transfer_id FROM transactions x WHERE x.network = $1 AND x.tx_hash = new.txid), $4, $5
+        FROM unnest($6::text[], $7::text[], $8::bigint[], $9::boolean[]) AS new (id, txid, amount, is_coinbase) ORDER BY new.id
+        ON CONFLICT (id) DO UPDATE SET block_height = excluded.block_height, block_hash = excluded.block_hash`,
+      values: [
+        ...[network, wallet_id, script, block_height, block_hash],
+        made.map(({ id }) => id),
+        made.map(({ txid }) => txid),
+        made.map(({ amount }) => amount),
+        made.map(({ is_coinbase }) => is_coinbase),
+      ],
+    })
+  if (spent.length === 0) return []
+  await tx.query({
+    name: 'store spent coins',
+    text: `UPDATE coins AS old SET spent_by = new.spent_by, spent_height = $1
+      FROM unnest($2::text[], $3::text[]) AS new (id, spent_by) WHERE old.id = new.id`,
+    values: [block_height, spent.map(({ id }) => id), spent.map(({ spent_by }) => spent_by)],
+  })
+  const { rows } = await tx.query<{ txid: string }>({
+    name: 'store foreign spends',
+    text: `INSERT INTO foreign_spends (wallet_id, txid, height, seen_at)
+      SELECT DISTINCT c.wallet_id, c.spent_by, $2::bigint, clock_timestamp() FROM coins c WHERE c.id = ANY($3)
+        AND NOT EXISTS (SELECT FROM transactions x WHERE x.network = $1 AND x.tx_hash = c.spent_by AND x.transfer_id = c.reserved_by)
+      ON CONFLICT DO NOTHING RETURNING txid`,
+    values: [network, block_height, spent.map(({ id }) => id)],
+  })
+  return rows.map(({ txid }) => txid)
+}
+
+/** Takes the newest block back: what it made is in no block, and what it spent is unspent. */
+export async function removeBlock(tx: Db, network: Network, height: bigint): Promise<void> {
+  const values = [network, height]
+  await tx.query({
+    name: 'undo spent coins',
+    text: 'UPDATE coins SET spent_by = NULL, spent_height = NULL WHERE network = $1 AND spent_height = $2',
+    values,
+  })
+  await tx.query({
+    name: 'undo made coins',
+    text: 'UPDATE coins SET block_height = NULL, block_hash = NULL WHERE network = $1 AND block_height = $2',
+    values,
+  })
+  await tx.query({
+    name: 'remove block',
+    text: 'DELETE FROM blocks WHERE network = $1 AND height = $2',
+    values,
+  })
+}
+
+/** Foreign transactions that operators have not accepted: each accepted one is a nonce in a gap of the wallet. */
+export async function unacceptedSpends(
+  db: Db,
+  wallet_id: string,
+  final_height = 0n,
+): Promise<{ readonly all: bigint; readonly final: bigint }> {
+  const { rows } = await db.query({
+    name: 'unaccepted spends',
+    text: `SELECT greatest(0, s.seen - g.accepted)::bigint AS "all", greatest(0, s.deep - g.accepted)::bigint AS final
+      FROM (SELECT count(*) AS seen, count(*) FILTER (WHERE height <= $2) AS deep FROM foreign_spends WHERE wallet_id = $1) AS s,
+        (SELECT coalesce(sum(next_nonce - first_nonce), 0) AS accepted FROM wallet_gaps WHERE wallet_id = $1) AS g`,
+    values: [wallet_id, final_height],
+  })
+  return rows[0]
+}
+
+/** The wallet's next reservation, and how many of its transfers have reserved and not ended. */
+export async function reservationsOf(
+  db: Db,
+  { wallet_id, network }: { readonly wallet_id: string; readonly network: Network },
+): Promise<{ readonly next_nonce: bigint; readonly open: bigint }> {
+  const { rows } = await db.query({
+    name: 'reservations of wallet',
+    text: `SELECT coalesce((SELECT next_nonce FROM wallets WHERE id = $1), 0)::bigint AS next_nonce,
+      (SELECT count(*) FROM open_transfers q JOIN transfers t USING (id) WHERE q.network = $2 AND t.wallet_id = $1 AND t.nonce IS NOT NULL) AS open`,
+    values: [wallet_id, network],
+  })
+  return rows[0]
+}
+
+/** A transfer that has reserved and not ended, what was signed for it, and whose unmined change it spends. */
+export type OpenSpender = {
+  readonly transfer_id: string
+  readonly is_followed: boolean
+  readonly made: number
+  readonly purpose: string | null
+  readonly signed: string | null
+  readonly is_canceled: boolean
+  readonly is_mined: boolean
+  /** Another transfer spends its change. */
+  readonly is_spent_further: boolean
+  /** The sum of its coins. */
+  readonly reserved: bigint
+  /** Transfers that made its coins, where these are in no block. */
+  readonly parents: readonly string[]
+}
+
+export async function openSpenders(
+  db: Db,
+  { wallet_id, network }: { readonly wallet_id: string; readonly network: Network },
+): Promise<OpenSpender[]> {
+  const { rows } = await db.query({
+    name: 'open spenders',
+    text: `SELECT t.id AS transfer_id, q.followed AS is_followed, t.cancel_requested_at IS NOT NULL AS is_canceled,
+        coalesce(x.made, 0)::integer AS made, n.purpose, n.signed, coalesce(c.reserved, 0)::bigint AS reserved,
+        coalesce(c.is_mined, false) AS is_mined, coalesce(c.parents, '{}') AS parents,
+        EXISTS (SELECT FROM coins f WHERE f.made_by = t.id AND f.reserved_by IS NOT NULL) AS is_spent_further
+      FROM open_transfers q JOIN transfers t USING (id)
+      LEFT JOIN LATERAL (SELECT count(*) AS made FROM transactions WHERE transfer_id = t.id) AS x ON true
+      LEFT JOIN LATERAL (SELECT purpose, signed FROM transactions WHERE transfer_id = t.id ORDER BY attempt DESC LIMIT 1) AS n ON true
+      LEFT JOIN LATERAL (SELECT sum(amount) AS reserved, bool_or(spent_by IS NOT NULL) AS is_mined,
+          array_agg(DISTINCT made_by) FILTER (WHERE block_height IS NULL AND made_by IS NOT NULL) AS parents
+        FROM coins WHERE reserved_by = t.id) AS c ON true
+      WHERE q.network = $1 AND t.wallet_id = $2 AND t.nonce IS NOT NULL ORDER BY t.id`,
+    values: [network, wallet_id],
+  })
+  return rows
+}

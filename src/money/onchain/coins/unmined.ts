@@ -1,0 +1,58 @@
+import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
+import { coinIdOf } from './block-effects.ts'
+import type { UnminedTransaction } from './selection.ts'
+import type { OpenSpender } from './store.ts'
+
+/** Change of own transactions that no block has yet. */
+export type UnminedChange = {
+  readonly id: string
+  readonly amount: bigint
+  readonly script: string
+  readonly made_by: string
+  readonly behind: readonly UnminedTransaction[]
+}
+
+/**
+ * The newest transactions of these transfers and of those whose unmined change they spend, each once. Undefined if one of them is
+ * not open any more: a reorganisation removed its block, and nobody knows whether it comes back.
+ */
+export function unminedBehind(
+  spenders: ReadonlyMap<string, OpenSpender>,
+  transfer_ids: readonly string[],
+): readonly UnminedTransaction[] | undefined {
+  const found = new Map<string, UnminedTransaction>()
+  const waiting = [...transfer_ids]
+  while (waiting.length > 0) {
+    const id = waiting.pop()!
+    if (found.has(id)) continue
+    const spender = spenders.get(id)
+    if (!spender?.signed) return undefined
+    const { vsize, outputs } = readSigned(spender.signed)
+    found.set(id, { id, vsize, fee: outputs.reduce((rest, { amount }) => rest - amount, spender.reserved) })
+    waiting.push(...spender.parents)
+  }
+  return [...found.values()]
+}
+
+/**
+ * Only the change of a transfer with one transaction, which a node has: a transfer with several may end by another one than the
+ * newest, and that one's change is another output.
+ */
+export function unminedChange(
+  spenders: ReadonlyMap<string, OpenSpender>,
+  script: string,
+): readonly UnminedChange[] {
+  return [...spenders.values()].flatMap((spender) => {
+    const { transfer_id: made_by, signed, made, purpose } = spender
+    const is_settled = spender.is_canceled || spender.is_mined || spender.is_spent_further
+    if (!signed || made !== 1 || purpose !== 'pay' || !spender.is_followed || is_settled) return []
+    const behind = unminedBehind(spenders, [made_by])
+    if (!behind) return []
+    const { txid, outputs } = readSigned(signed)
+    return outputs.flatMap((output, vout) =>
+      output.script === script && output.amount > 0n
+        ? [{ id: coinIdOf({ txid, vout }), amount: output.amount, script, made_by, behind }]
+        : [],
+    )
+  })
+}

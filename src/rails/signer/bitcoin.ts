@@ -1,0 +1,151 @@
+import { p2wpkh } from '@scure/btc-signer/payment.js'
+import { pubECDSA } from '@scure/btc-signer/utils.js'
+import { type BitcoinCaps, isWithinCaps } from '../chain/bitcoin/fees.ts'
+import {
+  type BitcoinDraft,
+  type BitcoinOutput,
+  coinThatStandsFor,
+  decodePsbt,
+  feeOf,
+  outpointText,
+  scriptOf,
+  signDraftWith,
+  vsizeOf,
+} from '../chain/bitcoin/transaction.ts'
+import {
+  type Hourly,
+  type HourlyLimits,
+  hourlyProblems,
+  openHourlyCounts,
+  type SignedBefore,
+} from './hourly.ts'
+import { isSealed } from './seal.ts'
+import { SignatureRefused, type Signer, type SignerRule, type SignRequest } from './signer.ts'
+import { secretOf } from './wallet-key.ts'
+
+export type BitcoinSignerOptions = {
+  /** 32 bytes as hex, with or without 0x. */
+  readonly key: string
+  readonly sealKey: () => Promise<Buffer>
+  readonly caps: BitcoinCaps
+  readonly per_hour: HourlyLimits
+  readonly signedBefore?: () => Promise<readonly SignedBefore[]>
+  readonly clock?: { now(): number }
+}
+
+type Wallet = { readonly address: string; readonly script: string }
+
+/**
+ * A signer in this process for bitcoin: one key, whose hash is the wallet (P2WPKH). As in `local.ts` the key lives in this closure
+ * only.
+ */
+export function localBitcoinSigner(options: BitcoinSignerOptions): Signer {
+  const { key, sealKey, caps, per_hour, signedBefore = async () => [], clock = { now: Date.now } } = options
+  const secret = secretOf(key)
+  const wallet = walletOf(secret)
+  const countsOnce = openHourlyCounts([['bitcoin', per_hour]], signedBefore, clock)
+  const amounts = new Map<string, bigint>()
+
+  return {
+    addresses: async () => ({ bitcoin: wallet.address }),
+    async keepRoom({ transfer_id, network, ...payment }) {
+      return (await countsOnce()).get(network)?.keepRoom(transfer_id, payment)
+    },
+    async sign(request) {
+      if (request.intent.network !== 'bitcoin')
+        throw refusal(request, 'network', `it has no key for ${request.intent.network}.`)
+      if (!isSealed(await sealKey(), request.intent))
+        throw refusal(request, 'seal', 'the seal does not fit its id, network, destination and amount.')
+      const hourly = (await countsOnce()).get('bitcoin')!
+      const draft = checkDraft(request, { wallet, caps, hourly, amounts })
+      for (const coin of draft.coins) amounts.set(outpointText(coin), coin.amount)
+      try {
+        return { signed: signDraftWith(draft, secret) }
+      } catch {
+        throw refusal(request, 'encoding', 'the transaction cannot be signed.')
+      }
+    },
+  }
+}
+
+function walletOf(secret: Uint8Array): Wallet {
+  const { address, script } = p2wpkh(pubECDSA(secret))
+  return { address: address!, script: Buffer.from(script).toString('hex') }
+}
+
+type BitcoinRules = {
+  readonly wallet: Wallet
+  readonly caps: BitcoinCaps
+  readonly hourly: Hourly
+  /** What was told of each coin that was signed for. */
+  readonly amounts: ReadonlyMap<string, bigint>
+}
+
+/** The PSBT must be exactly what the intent and the reservation give; only the fee is free, below the caps. */
+function checkDraft(request: SignRequest, { wallet, caps, hourly, amounts }: BitcoinRules): BitcoinDraft {
+  const assertRule = (rule: SignerRule, holds: boolean, problem: string) => {
+    if (!holds) throw refusal(request, rule, problem)
+  }
+  const { purpose, reservation, intent } = request
+  const draft = decodePsbt(request.unsigned)
+  if (!draft) throw refusal(request, 'encoding', 'the bytes are no PSBT of the form that it signs.')
+  const { coins } = draft
+  assertRule('wallet', reservation.wallet === wallet.address, 'the reservation is of another wallet.')
+  assertRule(
+    'wallet',
+    coins.length > 0 && coins.every(({ script }) => script === wallet.script),
+    'an input does not spend a coin of the wallet.',
+  )
+  const reserved = 'coins' in reservation ? reservation.coins : []
+  assertRule('coins', namesOf(coins) === namesOf(reserved), 'the inputs are not exactly the reserved coins.')
+  assertRule('coins', new Set(coins.map(outpointText)).size === coins.length, 'a coin is spent twice.')
+  assertRule('coins', areAmountsAsBefore(coins, amounts), 'a coin had another amount before.')
+  checkOutputs(request, draft.outputs, wallet, assertRule)
+  const fee = feeOf(draft)
+  const vsize = vsizeOf(
+    coins.length,
+    draft.outputs.map(({ script }) => script),
+  )
+  assertRule('value', fee > 0n, 'the outputs are worth more than the coins.')
+  assertRule('fee_cap', isWithinCaps({ fee, vsize }, caps), 'the fee is above a cap.')
+  const amount = purpose === 'pay' ? intent.amount : 0n
+  const exceeded = hourly.take({ spends: coinThatStandsFor(coins), amount, cost: fee }, intent.transfer_id)
+  if (exceeded) throw refusal(request, exceeded, hourlyProblems[exceeded])
+  return draft
+}
+
+type AssertRule = (rule: SignerRule, holds: boolean, problem: string) => void
+
+/** The payment is the first output. At most one more goes back to the wallet. */
+function checkOutputs(
+  { intent, purpose }: SignRequest,
+  outputs: readonly BitcoinOutput[],
+  wallet: Wallet,
+  assertRule: AssertRule,
+): void {
+  assertRule('purpose', purpose === 'pay' || purpose === 'cancel', 'the purpose is neither pay nor cancel.')
+  const [paid, back] = purpose === 'pay' ? [outputs.slice(0, 1), outputs.slice(1)] : [[], outputs]
+  const destination = scriptOf(intent.destination_address)
+  for (const { script, amount } of paid) {
+    assertRule('to', script === destination, 'the first output does not pay the destination.')
+    assertRule('value', amount === intent.amount && amount > 0n, 'the first output is not the amount.')
+  }
+  assertRule(
+    'to',
+    back.every(({ script }) => script === wallet.script),
+    'an output pays neither the destination nor the wallet.',
+  )
+  assertRule('to', outputs.length > 0 && back.length <= 1, 'there are too many outputs, or none.')
+}
+
+const namesOf = (coins: Parameters<typeof coinThatStandsFor>[0]): string => coins.map(outpointText).join()
+
+/**
+ * A signature on a P2WPKH input commits to the amount of that input alone. Two requests with the same coins and different wrong
+ * amounts would give signatures that together are valid and hide a large fee, so an amount never changes.
+ */
+const areAmountsAsBefore = (coins: BitcoinDraft['coins'], amounts: ReadonlyMap<string, bigint>): boolean =>
+  coins.every((coin) => (amounts.get(outpointText(coin)) ?? coin.amount) === coin.amount)
+
+const refusal = ({ intent }: SignRequest, rule: SignerRule, problem: string) =>
+  new SignatureRefused(rule, intent.transfer_id, problem)
