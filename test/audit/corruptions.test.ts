@@ -61,6 +61,7 @@ const unseen: Record<string, string> = {
     'when the first payment was signed; only before its order, after its end, or of a replacement is it seen',
   'transactions.block_height': 'as the network counts; that a block has both is checked',
   'transactions.block_hash': 'as the network counts; that a block has both is checked',
+  'blocks.height': 'its neighbours have the heights next to it: the primary key refuses them',
   'coins.amount': 'as the network has it; reconciliation compares the sum with the books',
   'coins.is_coinbase': 'as the network has it',
   'foreign_spends.height': 'where it was first seen; its block may be gone',
