@@ -73,6 +73,7 @@ const unseen: Record<string, string> = {
   'deposit_addresses.id': 'its name; nothing refers to it',
   'deposit_addresses.address_index': 'held against the key whenever the address is shown',
   'deposit_addresses.created_at': 'for a reader; only before its customer is it seen',
+  'blocks.height': 'its neighbours have the heights next to it: the primary key refuses them',
   'coins.amount': 'as the network has it; reconciliation compares the sum with the books',
   'coins.is_coinbase': 'as the network has it',
   'foreign_spends.height': 'where it was first seen; its block may be gone',

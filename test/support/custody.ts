@@ -1,5 +1,5 @@
 import { perform } from '../../src/control/operator/actions.ts'
-import type { Network } from '../../src/core/networks.ts'
+import { type Network, networks } from '../../src/core/networks.ts'
 import { openOwner } from '../../src/db/pool.ts'
 import type { Command } from '../../src/ledger/command.ts'
 import { reconcile } from '../../src/money/custody/reconcile.ts'
@@ -64,15 +64,15 @@ export async function copyRows(from_url: string, to_url: string): Promise<void> 
 }
 
 /** Books as a custody move what the wallet holds on polygon and the books do not have, or the other way round. */
-export async function bookDifference(world: World): Promise<bigint> {
-  const { difference, id: reference } = await reconcile(world, 'polygon', chainBooks)
+export async function bookDifference(world: World, rail: Network = 'polygon'): Promise<bigint> {
+  const { difference, id: reference } = await reconcile(world, rail, chainBooks)
   if (difference === 0n) return difference
   const [direction, amount] =
     difference > 0n ? (['to_rail', difference] as const) : (['from_rail', -difference] as const)
   await perform(world, {
     name: 'move_custody',
     details: {
-      ...({ rail: 'polygon', asset: 'USDT', direction, amount: amount.toString() } as const),
+      ...({ rail, asset: networks[rail].asset, direction, amount: amount.toString() } as const),
       ...{ reason: 'test', reference },
     },
   })

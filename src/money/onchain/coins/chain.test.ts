@@ -2,7 +2,7 @@ import { afterEach, expect, onTestFinished } from 'vitest'
 import { bitcoinTest as test } from '../../../../test/chains/bitcoin-node.ts'
 import { openTestWallet } from '../../../../test/chains/bitcoin-wallet.ts'
 import { type CoinsStage, openCoinsStage } from '../../../../test/chains/coins-stage.ts'
-import { copyRows } from '../../../../test/support/custody.ts'
+import { bookDifference, copyRows } from '../../../../test/support/custody.ts'
 import { createDatabase } from '../../../../test/support/database.ts'
 import { silent } from '../../../../test/support/rail-bench.ts'
 import { until } from '../../../../test/support/wait.ts'
@@ -184,6 +184,10 @@ test('a database that was restored from a backup sends nothing before operators 
     name: 'resolve_transfer',
     details: { transfer_id: first.id, outcome: 'failed', evidence: 'explorer' },
   })
+  await expect(resume(), 'what the unknown transaction paid is not booked').rejects.toMatchObject({
+    details: { reason: 'books_differ' },
+  })
+  await bookDifference(restored.world, 'bitcoin')
   await resume()
   await until(async () => !(await isPaused(restored.world, 'bitcoin')), 20_000)
   await carry(second.id)
