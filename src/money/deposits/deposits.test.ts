@@ -327,6 +327,25 @@ describe('sightings', () => {
     expect(await available(customer_id, 'USDT')).toBe('25000000')
   })
 
+  test('one that does not fit into the balance waits, and is credited by a later sighting', async () => {
+    const [customer_id, seen] = await sighted('polygon', { depth: 32, amount: 10n ** 18n - 1n })
+    const before = await api.post('/v1/sandbox/deposits', { customer_id, asset: 'USDT', amount: '1500000' })
+    expect(before.status).toBe(201)
+    expect(await noteSighting(world(), seen)).toMatchObject({ status: 'pending', depth: 32 })
+    expect(await available(customer_id, 'USDT')).toBe('1500000')
+    await api.post('/v1/onchain/transfers', {
+      customer_id,
+      asset: 'USDT',
+      network: 'polygon',
+      amount: '500000',
+      destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+      idempotency_key: 'makes room',
+    })
+    await eventually(async () => {
+      expect(await noteSighting(world(), seen)).toMatchObject({ status: 'completed' })
+    })
+  })
+
   test('another amount for a known output is an exception, and books nothing', async () => {
     const [customer_id, seen] = await sighted('polygon')
     const { id } = (await noteSighting(world(), seen))!

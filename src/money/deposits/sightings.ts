@@ -1,4 +1,5 @@
 import { refuse } from '../../core/errors.ts'
+import { UNITS_MAX } from '../../core/money.ts'
 import { isNetwork, networks } from '../../core/networks.ts'
 import { customerAccount, externalAccount } from '../../ledger/accounts.ts'
 import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
@@ -103,7 +104,7 @@ function firstSighting(world: World, { owner, sighting, noting }: First): Comman
         below_minimum: amount < deposit_least,
         ...placeOf(sighting),
       }
-      const steps = creditedIfDeep([made], held.now)
+      const steps = creditedIfDeep([made], held)
       const after = withNext(steps.at(-1)!, noting, held.now)
       return decisionOf(world, steps, held, { result: after, write: writeTo(insertChainDeposits, after) })
     },
@@ -124,7 +125,7 @@ function sightingOf(world: World, { known, sighting, noting }: Again): Command<D
       if (before.status === 'completed') return unchanged(before, noting, held.now)
       const seen: Deposit = { ...before, status: 'pending', ...placeOf(sighting) }
       const is_back = before.status === 'dropped'
-      const steps = creditedIfDeep([is_back ? { ...seen, sequence: before.sequence + 1 } : seen], held.now)
+      const steps = creditedIfDeep([is_back ? { ...seen, sequence: before.sequence + 1 } : seen], held)
       const after = withNext(steps.at(-1)!, noting, held.now)
       const told = is_back ? steps : steps.slice(1)
       if (told.length === 0 && isSamePlace(before, after)) return unchanged(before, noting, held.now)
@@ -180,11 +181,17 @@ const placeOf = ({ block, depth }: Sighting) =>
     : { block_height: null, block_hash: null, depth: 0 }
 
 /** Adds the credited deposit if the last one is deep enough and not too small. A block of a customer does not matter: the money is there. */
-function creditedIfDeep(steps: readonly [Deposit], now: Date): readonly Deposit[] {
+function creditedIfDeep(steps: readonly [Deposit], held: Held): readonly Deposit[] {
   const [seen] = steps
   const is_deep = seen.block_hash !== null && seen.depth >= networks[networkOf(seen)].confirmations
-  if (!is_deep || seen.below_minimum) return steps
-  return [seen, { ...seen, status: 'completed', sequence: seen.sequence + 1, completed_at: now }]
+  if (!is_deep || seen.below_minimum || !fitsBalance(seen, held)) return steps
+  return [seen, { ...seen, status: 'completed', sequence: seen.sequence + 1, completed_at: held.now }]
+}
+
+/** A balance has an upper end (contract §2). What would go beyond it waits, and is credited by a sighting after money has left. */
+function fitsBalance({ customer_id, asset, amount }: Deposit, held: Held): boolean {
+  const { balance = 0n, in_transit = 0n } = held.account({ customer_id, asset }) ?? {}
+  return balance + in_transit + amount <= UNITS_MAX
 }
 
 function networkOf({ id, rail }: Deposit) {

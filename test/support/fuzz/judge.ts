@@ -27,6 +27,12 @@ const rules: readonly Rule[] = [
     param: /^cursor$|^after$/,
     why: 'a cursor is of one list and its filters, and never with after',
   },
+  {
+    code: 'invalid_request',
+    param: /^(address|network)$/,
+    operation: /^sandbox\.deposits\.receive$/,
+    why: 'it takes an address, or a customer and a network; an address may be in use on several networks',
+  },
   { code: 'invalid_request', param: /^amount_asset$/, why: 'it must be one of the two assets' },
   {
     code: 'invalid_request',
@@ -151,7 +157,7 @@ function statesIn(value: any): string[] {
     typeof status !== 'string' || value.quote_id
       ? []
       : Object.keys(value).filter(
-          (name) => value[name] !== null && !anyState.includes(name) && !hasValueIn(name, status),
+          (name) => value[name] !== null && !anyState.includes(name) && !hasValueIn(name, status, value),
         )
   return [...here.map((name) => `${name} in the state ${status}`), ...Object.values(value).flatMap(statesIn)]
 }
