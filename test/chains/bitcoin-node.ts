@@ -123,7 +123,7 @@ export async function startBitcoinNode(options: BitcoinNodeOptions = {}): Promis
         // It refuses connections, has no cookie yet, or answers -28 while it loads.
         const has_started = error instanceof NodeRefusal && error.code !== -28
         if (running.hasEnded() || has_started)
-          throw new Error(`${program!.name} does not start: ${String(error)} ${running.printed()}`)
+          throw await failedStart(folder, `${String(error)} ${running.printed()}`)
         await sleep(50)
       }
     }
@@ -179,9 +179,17 @@ export async function startBitcoinNode(options: BitcoinNodeOptions = {}): Promis
     },
     async stop() {
       await end()
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+      await removeFolder(folder)
     },
   }
+}
+
+const removeFolder = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 5 })
+
+async function failedStart(folder: string, why: string): Promise<Error> {
+  await removeFolder(folder)
+  return new Error(`${program!.name} does not start: ${why}`)
 }
 
 type Running = {
