@@ -408,6 +408,18 @@ describe('a node that missed the hint about a rotation without grace', () => {
       'a deposit',
       () => ['POST', '/v1/sandbox/deposits', { customer_id: made.customer, asset: 'BRL', amount: '1' }],
     ],
+    [
+      'a deposit on a network',
+      () => [
+        'POST',
+        '/v1/sandbox/onchain/deposits',
+        { customer_id: made.customer, network: 'bitcoin', amount: '100000' },
+      ],
+    ],
+    [
+      'a deposit address',
+      () => ['POST', `/v1/customers/${made.customer}/deposit_addresses`, { network: 'tron' }],
+    ],
     ['a payout', () => ['POST', '/v1/pix/payouts', payoutBody(made.customer, document)]],
     ['a transfer', () => ['POST', '/v1/onchain/transfers', transferBody(made.customer, '10000000')]],
     ['a quote', () => ['POST', '/v1/quotes', quoteBody(made.customer)]],
@@ -455,7 +467,9 @@ describe('a node that missed the hint about a rotation without grace', () => {
       rows('customers', 'id, name'),
       rows('webhook_endpoints', 'id, url, status, secret, tests'),
       rows('quotes', 'id, trade_id, expires_at'),
-      ...['deposits', 'payouts', 'transfers', 'trades'].map((table) => rows(table, 'id')),
+      ...['deposits', 'deposit_addresses', 'payouts', 'transfers', 'trades'].map((table) =>
+        rows(table, 'id'),
+      ),
       `(SELECT count(*) FROM sandbox.events WHERE partner_id = '${owner.partner_id}'
          AND type IN ('customer.created', 'webhook_endpoint.test')) AS told`,
     ]
