@@ -1,10 +1,12 @@
 import { refuse } from '../../core/errors.ts'
+import { UNITS_MAX } from '../../core/money.ts'
 import { isNetwork, networks } from '../../core/networks.ts'
 import { customerAccount, externalAccount } from '../../ledger/accounts.ts'
 import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
-import { canonicalAddress } from '../../rails/chain/deposit-addresses.ts'
+import { canonicalAddress, canonicalHash } from '../../rails/chain/deposit-addresses.ts'
 import { contradictionWrite } from '../../records/desk/contradictions.ts'
 import { eventWrite } from '../../records/events/events.ts'
+import { isToldToday } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { addressRow, type DepositAddress } from './addresses-store.ts'
 import { renderDeposit } from './contract.ts'
@@ -43,16 +45,21 @@ type Noting = {
   readonly nextAttempt?: (after: Deposit, now: Date) => Date | null
 }
 
-/** Undefined if the address is of no customer. */
+/** Undefined if the address is of no customer, or nothing was paid: anybody may send transfers of zero to any address. */
 export async function noteSighting(
   world: World,
   seen: Sighting,
   noting: Noting = {},
 ): Promise<Deposit | undefined> {
-  const sighting = { ...seen, address: canonicalAddress(seen.address) }
+  if (seen.amount <= 0n) return undefined
+  if (seen.amount > UNITS_MAX) refuse('amount_too_large')
+  const sighting = { ...canonical(seen), address: canonicalAddress(seen.address) }
   const { commit = world.commit } = noting
   const known = await depositOfOutput(world.db, sighting)
-  if (known) return commit(sightingOf(world, { known, sighting, noting }))
+  if (known) {
+    const is_told = isOther(known, sighting) && (await isTold(world, known))
+    return commit(sightingOf(world, { known, sighting, noting, is_told }))
+  }
   const owner = await addressRow(world.db, sighting)
   if (!owner) return undefined
   try {
@@ -70,9 +77,24 @@ export async function noteVanished(
   output: Output,
   noting: Noting = {},
 ): Promise<Deposit | undefined> {
-  const known = await depositOfOutput(world.db, output)
-  return known && (noting.commit ?? world.commit)(vanishing(world, known, noting))
+  const known = await depositOfOutput(world.db, canonical(output))
+  if (!known) return undefined
+  const is_told = known.status === 'completed' && (await isTold(world, known))
+  return (noting.commit ?? world.commit)(vanishing(world, { known, noting, is_told }))
 }
+
+/** The same output in another spelling would be a second deposit. */
+const canonical = <Named extends Output>(output: Named): Named => ({
+  ...output,
+  tx_hash: canonicalHash(output.network, output.tx_hash),
+})
+
+const isOther = (known: Deposit, { amount, address }: Sighting): boolean =>
+  known.amount !== amount || known.address !== address
+
+/** A chain shows the same contradiction as often as it is asked: an exception that operators closed opens again after a day. */
+const isTold = (world: World, { id }: Deposit): Promise<boolean> =>
+  isToldToday(world.db, { kind: 'contradiction', object_id: id })
 
 type First = { readonly owner: DepositAddress; readonly sighting: Sighting; readonly noting: Noting }
 
@@ -103,28 +125,32 @@ function firstSighting(world: World, { owner, sighting, noting }: First): Comman
         below_minimum: amount < deposit_least,
         ...placeOf(sighting),
       }
-      const steps = creditedIfDeep([made], held.now)
+      const steps = creditedIfDeep([made], held)
       const after = withNext(steps.at(-1)!, noting, held.now)
       return decisionOf(world, steps, held, { result: after, write: writeTo(insertChainDeposits, after) })
     },
   }
 }
 
-type Again = { readonly known: Deposit; readonly sighting: Sighting; readonly noting: Noting }
+type Known = { readonly known: Deposit; readonly noting: Noting; readonly is_told: boolean }
+type Again = Known & { readonly sighting: Sighting }
 
-function sightingOf(world: World, { known, sighting, noting }: Again): Command<Deposit> {
+function sightingOf(world: World, { known, sighting, noting, is_told }: Again): Command<Deposit> {
   const { id, partner_id, customer_id, asset } = known
   return {
     partner_id,
     locks: { rows: [{ source: chainDepositRows, id }], accounts: [{ customer_id, asset }] },
     decide(held) {
       const before = held.row(chainDepositRows, id) ?? refuse('service_unavailable')
-      if (before.amount !== sighting.amount || before.address !== sighting.address)
-        return { writes: [contradictionOf(world, before, sighting, held.now)], result: before }
+      if (isOther(before, sighting))
+        return {
+          writes: is_told ? [] : [contradictionOf(world, before, sighting, held.now)],
+          result: before,
+        }
       if (before.status === 'completed') return unchanged(before, noting, held.now)
       const seen: Deposit = { ...before, status: 'pending', ...placeOf(sighting) }
       const is_back = before.status === 'dropped'
-      const steps = creditedIfDeep([is_back ? { ...seen, sequence: before.sequence + 1 } : seen], held.now)
+      const steps = creditedIfDeep([is_back ? { ...seen, sequence: before.sequence + 1 } : seen], held)
       const after = withNext(steps.at(-1)!, noting, held.now)
       const told = is_back ? steps : steps.slice(1)
       if (told.length === 0 && isSamePlace(before, after)) return unchanged(before, noting, held.now)
@@ -133,7 +159,7 @@ function sightingOf(world: World, { known, sighting, noting }: Again): Command<D
   }
 }
 
-function vanishing(world: World, known: Deposit, noting: Noting): Command<Deposit> {
+function vanishing(world: World, { known, noting, is_told }: Known): Command<Deposit> {
   const { id, partner_id } = known
   return {
     partner_id,
@@ -143,7 +169,8 @@ function vanishing(world: World, known: Deposit, noting: Noting): Command<Deposi
       if (before.status === 'dropped') return unchanged(before, noting, held.now)
       if (before.status === 'completed') {
         const { writes = [], result } = unchanged(before, noting, held.now)
-        return { writes: [...writes, contradictionOf(world, before, { kind: 'vanished' }, held.now)], result }
+        const told = is_told ? [] : [contradictionOf(world, before, { kind: 'vanished' }, held.now)]
+        return { writes: [...writes, ...told], result }
       }
       const dropped: Deposit = {
         ...before,
@@ -179,12 +206,21 @@ const placeOf = ({ block, depth }: Sighting) =>
     ? { block_height: block.height, block_hash: block.hash, depth: Math.max(1, depth) }
     : { block_height: null, block_hash: null, depth: 0 }
 
-/** Adds the credited deposit if the last one is deep enough and not too small. A block of a customer does not matter: the money is there. */
-function creditedIfDeep(steps: readonly [Deposit], now: Date): readonly Deposit[] {
+/**
+ * Adds the credited deposit if the last one is deep enough, not too small, and fits into the balance. A block of a customer does
+ * not matter: the money is there.
+ */
+function creditedIfDeep(steps: readonly [Deposit], held: Held): readonly Deposit[] {
   const [seen] = steps
   const is_deep = seen.block_hash !== null && seen.depth >= networks[networkOf(seen)].confirmations
-  if (!is_deep || seen.below_minimum) return steps
-  return [seen, { ...seen, status: 'completed', sequence: seen.sequence + 1, completed_at: now }]
+  if (!is_deep || seen.below_minimum || !fits(seen, held)) return steps
+  return [seen, { ...seen, status: 'completed', sequence: seen.sequence + 1, completed_at: held.now }]
+}
+
+/** What would lift the balance above the largest amount waits until there is room: a later sighting credits it. */
+function fits({ customer_id, asset, amount }: Deposit, held: Held): boolean {
+  const { balance, in_transit } = held.account({ customer_id, asset }) ?? { balance: 0n, in_transit: 0n }
+  return balance + in_transit + amount <= UNITS_MAX
 }
 
 function networkOf({ id, rail }: Deposit) {
