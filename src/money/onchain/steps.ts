@@ -325,6 +325,8 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
   const end = endOf(seen, made)
   if (end) return void (await step(world, transfer, end))
   if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
+  // Its nonce is spent, so the cancel comes to nothing; its row shows that no payment was signed when operators give the money back.
+  if (seen.kind === 'taken' && made.length === 0) await cancel(world, transfer, made)
   if (seen.kind === 'absent' || seen.kind === 'waiting') await bringForward(world, transfer, made, seen.kind)
   await pollLater(world, transfer)
 }
