@@ -6,7 +6,7 @@ import { type Command, type Decision, type Held, type Write, writeTo } from '../
 import { canonicalAddress, canonicalHash } from '../../rails/chain/deposit-addresses.ts'
 import { contradictionWrite } from '../../records/desk/contradictions.ts'
 import { eventWrite } from '../../records/events/events.ts'
-import { isToldToday } from '../../records/exceptions/store.ts'
+import { exceptionsAbout } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { addressRow, type DepositAddress } from './addresses-store.ts'
 import { renderDeposit } from './contract.ts'
@@ -57,7 +57,7 @@ export async function noteSighting(
   const { commit = world.commit } = noting
   const known = await depositOfOutput(world.db, sighting)
   if (known) {
-    const is_told = isOther(known, sighting) && (await isTold(world, known))
+    const is_told = isOther(known, sighting) && (await isTold(world, known, sighting))
     return commit(sightingOf(world, { known, sighting, noting, is_told }))
   }
   const owner = await addressRow(world.db, sighting)
@@ -79,7 +79,7 @@ export async function noteVanished(
 ): Promise<Deposit | undefined> {
   const known = await depositOfOutput(world.db, canonical(output))
   if (!known) return undefined
-  const is_told = known.status === 'completed' && (await isTold(world, known))
+  const is_told = known.status === 'completed' && (await isTold(world, known, VANISHED))
   return (noting.commit ?? world.commit)(vanishing(world, { known, noting, is_told }))
 }
 
@@ -92,9 +92,28 @@ const canonical = <Named extends Output>(output: Named): Named => ({
 const isOther = (known: Deposit, { amount, address }: Sighting): boolean =>
   known.amount !== amount || known.address !== address
 
+const VANISHED = { kind: 'vanished' } as const
+const DAY_MS = 86_400_000
+
 /** A chain shows the same contradiction as often as it is asked: an exception that operators closed opens again after a day. */
-const isTold = (world: World, { id }: Deposit): Promise<boolean> =>
-  isToldToday(world.db, { kind: 'contradiction', object_id: id })
+async function isTold(
+  { db, clock }: World,
+  { id }: Deposit,
+  said: Sighting | typeof VANISHED,
+): Promise<boolean> {
+  const since = clock.now() - DAY_MS
+  return (await exceptionsAbout(db, id)).some(
+    ({ kind, closed_at, details }) =>
+      kind === 'contradiction' &&
+      (closed_at === null || closed_at.getTime() > since) &&
+      problemOf(details.rail_says) === problemOf(said),
+  )
+}
+
+function problemOf(said: unknown): string {
+  const { kind, amount, address } = Object(said)
+  return [kind, amount, address].join(' ')
+}
 
 type First = { readonly owner: DepositAddress; readonly sighting: Sighting; readonly noting: Noting }
 
@@ -169,7 +188,7 @@ function vanishing(world: World, { known, noting, is_told }: Known): Command<Dep
       if (before.status === 'dropped') return unchanged(before, noting, held.now)
       if (before.status === 'completed') {
         const { writes = [], result } = unchanged(before, noting, held.now)
-        const told = is_told ? [] : [contradictionOf(world, before, { kind: 'vanished' }, held.now)]
+        const told = is_told ? [] : [contradictionOf(world, before, VANISHED, held.now)]
         return { writes: [...writes, ...told], result }
       }
       const dropped: Deposit = {

@@ -326,7 +326,8 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
   if (end) return void (await step(world, transfer, end))
   if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
   // Its nonce is spent, so the cancel comes to nothing; its row shows that no payment was signed when operators give the money back.
-  if (seen.kind === 'taken' && made.length === 0) await cancel(world, transfer, made)
+  const is_canceled_unsigned = transfer.cancel_requested_at !== null && made.length === 0
+  if (seen.kind === 'taken' && is_canceled_unsigned) await cancel(world, transfer, made)
   if (seen.kind === 'absent' || seen.kind === 'waiting') await bringForward(world, transfer, made, seen.kind)
   await pollLater(world, transfer)
 }

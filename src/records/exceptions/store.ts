@@ -100,21 +100,13 @@ export async function recordExceptionDaily(
   clock: World['clock'],
   exception: NewException,
 ): Promise<void> {
-  if (!(await isToldToday(db, exception))) await recordException(db, clock, exception)
-}
-
-/** An exception of this kind about this object is open, or was closed within a day. */
-export async function isToldToday(
-  db: Db,
-  { object_id, kind }: Pick<NewException, 'object_id' | 'kind'>,
-): Promise<boolean> {
   const { rows } = await db.query({
     name: 'exception of the last day',
     text: `SELECT FROM exceptions WHERE object_id = $1 AND kind = $2
       AND (closed_at IS NULL OR closed_at > now() - interval '1 day') LIMIT 1`,
-    values: [object_id, kind],
+    values: [exception.object_id, exception.kind],
   })
-  return rows.length > 0
+  if (rows.length === 0) await recordException(db, clock, exception)
 }
 
 function rowOf(id: string, exception: NewException, now: Date) {
