@@ -230,14 +230,15 @@ async function askTheChain(world: World, transfer: Transfer) {
   const seen = await world.chains[transfer.network]
     .look(chainOrderOf(transfer), reservationOf(transfer), made)
     .catch(() => undefined)
+  const has_cancel = made.some(({ purpose }) => purpose === 'cancel')
   return {
     said: seen ? `the chain says ${wordsOf(seen)}` : NO_ANSWER,
     end: seen && endOf(seen, made),
     is_waiting: seen?.kind === 'waiting',
     is_absent: seen?.kind === 'absent',
     is_unclear: seen?.kind === 'taken' || (seen?.kind === 'mined' && seen.effect === 'other'),
-    is_being_canceled:
-      transfer.cancel_requested_at !== null || made.some(({ purpose }) => purpose === 'cancel'),
+    has_cancel,
+    is_being_canceled: transfer.cancel_requested_at !== null || has_cancel,
   }
 }
 
@@ -274,9 +275,12 @@ async function failUnlessItMayBeMined(
       before,
       `${before.id} has nonce ${before.nonce} of its wallet and is about to be signed, so it can fail only when the chain itself says so.`,
     )
-  const { said, end, is_unclear } = await askTheChain(world, before)
+  const { said, end, is_unclear, has_cancel } = await askTheChain(world, before)
   if (is_unclear && before.tx_hash !== null)
     return judge(world, before, { kind: 'failed', rail_code: refused.rail_code }, source)
+  // Canceled before any payment was signed: nothing of ours can pay any more.
+  if (is_unclear && has_cancel)
+    return judge(world, before, { kind: 'failed', rail_code: refused.rail_code, unpaid: true }, source)
   if (end?.kind !== 'failed') {
     const signed = before.tx_hash === null ? 'is being canceled' : `was signed (${before.tx_hash})`
     throw mayStillBeMined(

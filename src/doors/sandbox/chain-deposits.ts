@@ -86,11 +86,20 @@ async function findAddress(
   )
 }
 
+/** How long the worker leaves a deposit alone that does not fit into the balance. */
+const NO_ROOM_MS = 600_000
+
 /** When the worker takes a deposit next, after it came into this state. */
 const nextAttempt =
   (confirm_ms: number) =>
-  (deposit: Deposit, now: Date): Date | null =>
-    hasNextStep(deposit) ? new Date(now.getTime() + confirm_ms) : null
+  (deposit: Deposit, now: Date): Date | null => {
+    if (hasNextStep(deposit)) return new Date(now.getTime() + confirm_ms)
+    return waitsForRoom(deposit) ? new Date(now.getTime() + NO_ROOM_MS) : null
+  }
+
+/** Deep enough, and not credited. */
+const waitsForRoom = (deposit: Deposit): boolean =>
+  deposit.status === 'pending' && !deposit.below_minimum && magicOf(deposit) !== STAYS_PENDING
 
 function hasNextStep(deposit: Deposit): boolean {
   const magic = magicOf(deposit)

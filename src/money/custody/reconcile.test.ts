@@ -11,7 +11,7 @@ import { chainBooks } from '../onchain/books.ts'
 import { transferSteps } from '../onchain/steps.ts'
 import { claimHeld, type Floors, refreshHoldings } from './holdings.ts'
 import { reconcile } from './reconcile.ts'
-import { newestMoves, reconciliationStates } from './store.ts'
+import { newestMoves, reconciliationStates, storeHoldings } from './store.ts'
 
 const TOKENS = 1_000_000_000n
 const DEEP = networks.polygon.confirmations
@@ -163,6 +163,21 @@ describe('an order is accepted', () => {
     await expect(accept(1n)).rejects.toMatchObject(unavailable)
     await refresh()
     await accept(1n)
+  })
+
+  test('again within an hour after an endpoint, alone for a moment, told a block that the chain does not have', async () => {
+    await openFunded()
+    const held = await custody.scene.chain.holdings()
+    await storeHoldings(custody.world.db, 'polygon', { ...held, block_height: 10n ** 9n })
+    await refresh()
+    await custody.bench.admin(`UPDATE holdings SET read_at = now() - interval '50 minutes'`)
+    await refresh()
+    await expect(accept(1n)).rejects.toMatchObject(unavailable)
+    await custody.bench.admin(`UPDATE holdings SET read_at = now() - interval '61 minutes'`)
+    await refresh()
+    await accept(TOKENS)
+    const exceptions = await exceptionsAbout(custody.world.db, 'holdings polygon')
+    expect(exceptions).toMatchObject([{ kind: 'holdings_old', closed_by: 'service' }])
   })
 
   test('until the figures are too old while two endpoints tell different ones; an exception says so, and closes by itself', async () => {

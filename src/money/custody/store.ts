@@ -81,7 +81,10 @@ export type StoredHoldings = {
   readonly age_ms: number | null
 }
 
-/** The older answer of two nodes does not replace the newer one. */
+/**
+ * The older answer of two nodes does not replace the newer one. But a height that nobody reached within an hour was invented, or the
+ * chain lost the block: without an end of that rule no transfer would be accepted until the chain is as high.
+ */
 export async function storeHoldings(db: Db, rail: Network, held: Holdings): Promise<void> {
   await db.query({
     name: 'store holdings',
@@ -89,7 +92,7 @@ export async function storeHoldings(db: Db, rail: Network, held: Holdings): Prom
       VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp())
       ON CONFLICT (rail) DO UPDATE SET wallet = excluded.wallet, block_height = excluded.block_height, block_hash = excluded.block_hash,
         asset_amount = excluded.asset_amount, native_amount = excluded.native_amount, read_at = excluded.read_at
-      WHERE old.wallet <> excluded.wallet OR old.block_height <= excluded.block_height`,
+      WHERE old.wallet <> excluded.wallet OR old.block_height <= excluded.block_height OR old.read_at < clock_timestamp() - interval '1 hour'`,
     values: [rail, held.wallet, held.block_height, held.block_hash, held.asset, held.native],
   })
 }

@@ -11,7 +11,7 @@ import {
 import { eventually } from '../../../test/support/wait.ts'
 import { type Network, networkNames, networks } from '../../core/networks.ts'
 import { blockCustomer } from '../../parties/customers/customers.ts'
-import { openExceptions } from '../../records/exceptions/store.ts'
+import { closeOpenException, openExceptions } from '../../records/exceptions/store.ts'
 import { noteSighting, noteVanished, type Sighting } from './sightings.ts'
 
 let service: TestService
@@ -212,6 +212,22 @@ describe('the sandbox', () => {
     expect((await api.get(`/v1/deposits/${json.id}`)).json.status).toBe('completed')
   })
 
+  test('a deposit for which the balance has no room waits quietly, and is looked at again', async () => {
+    const customer_id = await customer()
+    const full = { customer_id, asset: 'USDT', amount: '999999999999999999' }
+    expect((await api.post('/v1/sandbox/deposits', full)).status).toBe(201)
+    const { json } = await receive({ customer_id, network: 'polygon', amount: '25000000' })
+    await eventually(async () => {
+      const now = (await api.get(`/v1/deposits/${json.id}`)).json
+      expect(now).toMatchObject({ status: 'pending', confirmations: { seen: 32, needed: 32 } })
+    })
+    const { rows } = await service.worlds.sandbox.db.query(
+      'SELECT next_attempt_at > now() AS is_due_later FROM deposits WHERE id = $1',
+      [json.id],
+    )
+    expect(rows).toEqual([{ is_due_later: true }])
+  })
+
   test('a deposit below the minimum waits, and says so', async () => {
     const customer_id = await customer()
     const { json } = await receive({ customer_id, network: 'polygon', amount: '999999' })
@@ -353,6 +369,71 @@ describe('sightings', () => {
     const found = (await openExceptions(world().db, 100)).filter(({ object_id }) => object_id === id)
     expect(found).toMatchObject([{ kind: 'contradiction' }])
     expect(await available(customer_id, 'USDT')).toBe('0')
+  })
+
+  test.each(['polygon', 'bitcoin', 'tron'] as const)(
+    'the hash of a transaction on %s in another spelling is the same deposit',
+    async (network) => {
+      const hex = `abcdef${(++outputs).toString(16).padStart(58, '0')}`
+      const [customer_id, seen] = await sighted(network, { tx_hash: hex, depth: 32 })
+      const spellings = [hex, hex.toUpperCase(), `0x${hex}`, `0x${hex.toUpperCase()}`]
+      const noted = await Promise.all(
+        spellings.map((tx_hash) => noteSighting(world(), { ...seen, tx_hash, depth: 32 })),
+      )
+      expect(new Set(noted.map((each) => each?.id)).size).toBe(1)
+      expect(await available(customer_id, networks[network].asset)).toBe('25000000')
+      const unmined = { ...seen, tx_hash: `0x${hex.toUpperCase()}`, output_index: 9 }
+      await noteSighting(world(), { ...unmined, depth: 1 })
+      expect(await noteVanished(world(), { ...unmined, tx_hash: hex })).toMatchObject({ status: 'dropped' })
+      await expect(noteSighting(world(), { ...seen, tx_hash: 'abcd' })).rejects.toThrow('no hash')
+    },
+  )
+
+  test('a transfer of nothing, which anybody may send, is no deposit and no error', async () => {
+    const [customer_id, seen] = await sighted('polygon', { amount: 0n, depth: 32 })
+    expect(await noteSighting(world(), seen)).toBeUndefined()
+    expect((await api.get(`/v1/deposits?customer_id=${customer_id}`)).json.data).toEqual([])
+    await expect(noteSighting(world(), { ...seen, amount: 10n ** 18n, depth: 1 })).rejects.toThrow(
+      'too large',
+    )
+  })
+
+  test('a deposit that would lift the balance above the largest amount waits until there is room', async () => {
+    const [customer_id, seen] = await sighted('polygon', { depth: 32 })
+    const rich = { ...seen, output_index: 1, amount: 10n ** 18n - 1n }
+    expect(await noteSighting(world(), rich)).toMatchObject({ status: 'completed' })
+    const waiting = await noteSighting(world(), seen)
+    expect(waiting).toMatchObject({ status: 'pending', depth: 32 })
+    expect(await noteSighting(world(), seen)).toMatchObject({ id: waiting!.id, status: 'pending' })
+    const out = await api.post('/v1/onchain/transfers', {
+      customer_id,
+      asset: 'USDT',
+      network: 'polygon',
+      amount: '100000000',
+      destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+      idempotency_key: `room ${customer_id}`,
+    })
+    expect(out.status).toBe(201)
+    await eventually(async () => {
+      expect(await noteSighting(world(), seen)).toMatchObject({ id: waiting!.id, status: 'completed' })
+    })
+  })
+
+  test('an exception that operators closed is not opened again by the next look at the same block', async () => {
+    const [, seen] = await sighted('polygon', { depth: 32 })
+    const { id } = (await noteSighting(world(), seen))!
+    const open = async () =>
+      (await openExceptions(world().db, 100)).filter(({ object_id }) => object_id === id).length
+    await noteVanished(world(), seen)
+    expect(await open()).toBe(1)
+    await closeOpenException(world().db, { kind: 'contradiction', object_id: id, reason: 'Looked into.' })
+    await noteVanished(world(), seen)
+    expect(await open()).toBe(0)
+    await noteSighting(world(), { ...seen, amount: 99_000_000n })
+    expect(await open(), 'another problem').toBe(1)
+    await closeOpenException(world().db, { kind: 'contradiction', object_id: id, reason: 'Looked into.' })
+    await noteSighting(world(), { ...seen, amount: 99_000_000n })
+    expect(await open()).toBe(0)
   })
 
   test('the database refuses to change what was seen, and what was credited', async () => {

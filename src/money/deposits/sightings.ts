@@ -3,9 +3,10 @@ import { UNITS_MAX } from '../../core/money.ts'
 import { isNetwork, networks } from '../../core/networks.ts'
 import { customerAccount, externalAccount } from '../../ledger/accounts.ts'
 import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
-import { canonicalAddress } from '../../rails/chain/deposit-addresses.ts'
+import { canonicalAddress, canonicalHash } from '../../rails/chain/deposit-addresses.ts'
 import { contradictionWrite } from '../../records/desk/contradictions.ts'
 import { eventWrite } from '../../records/events/events.ts'
+import { exceptionsAbout } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { addressRow, type DepositAddress } from './addresses-store.ts'
 import { renderDeposit } from './contract.ts'
@@ -44,16 +45,21 @@ type Noting = {
   readonly nextAttempt?: (after: Deposit, now: Date) => Date | null
 }
 
-/** Undefined if the address is of no customer. */
+/** Undefined if the address is of no customer, or nothing was paid: anybody may send transfers of zero to any address. */
 export async function noteSighting(
   world: World,
   seen: Sighting,
   noting: Noting = {},
 ): Promise<Deposit | undefined> {
-  const sighting = { ...seen, address: canonicalAddress(seen.address) }
+  if (seen.amount <= 0n) return undefined
+  if (seen.amount > UNITS_MAX) refuse('amount_too_large')
+  const sighting = { ...canonical(seen), address: canonicalAddress(seen.address) }
   const { commit = world.commit } = noting
   const known = await depositOfOutput(world.db, sighting)
-  if (known) return commit(sightingOf(world, { known, sighting, noting }))
+  if (known) {
+    const is_told = isOther(known, sighting) && (await isTold(world, known, sighting))
+    return commit(sightingOf(world, { known, sighting, noting, is_told }))
+  }
   const owner = await addressRow(world.db, sighting)
   if (!owner) return undefined
   try {
@@ -71,8 +77,42 @@ export async function noteVanished(
   output: Output,
   noting: Noting = {},
 ): Promise<Deposit | undefined> {
-  const known = await depositOfOutput(world.db, output)
-  return known && (noting.commit ?? world.commit)(vanishing(world, known, noting))
+  const known = await depositOfOutput(world.db, canonical(output))
+  if (!known) return undefined
+  const is_told = known.status === 'completed' && (await isTold(world, known, VANISHED))
+  return (noting.commit ?? world.commit)(vanishing(world, { known, noting, is_told }))
+}
+
+/** The same output in another spelling would be a second deposit. */
+const canonical = <Named extends Output>(output: Named): Named => ({
+  ...output,
+  tx_hash: canonicalHash(output.network, output.tx_hash),
+})
+
+const isOther = (known: Deposit, { amount, address }: Sighting): boolean =>
+  known.amount !== amount || known.address !== address
+
+const VANISHED = { kind: 'vanished' } as const
+const DAY_MS = 86_400_000
+
+/** A chain shows the same contradiction as often as it is asked: an exception that operators closed opens again after a day. */
+async function isTold(
+  { db, clock }: World,
+  { id }: Deposit,
+  said: Sighting | typeof VANISHED,
+): Promise<boolean> {
+  const since = clock.now() - DAY_MS
+  return (await exceptionsAbout(db, id)).some(
+    ({ kind, closed_at, details }) =>
+      kind === 'contradiction' &&
+      (closed_at === null || closed_at.getTime() > since) &&
+      problemOf(details.rail_says) === problemOf(said),
+  )
+}
+
+function problemOf(said: unknown): string {
+  const { kind, amount, address } = Object(said)
+  return [kind, amount, address].join(' ')
 }
 
 type First = { readonly owner: DepositAddress; readonly sighting: Sighting; readonly noting: Noting }
@@ -111,17 +151,21 @@ function firstSighting(world: World, { owner, sighting, noting }: First): Comman
   }
 }
 
-type Again = { readonly known: Deposit; readonly sighting: Sighting; readonly noting: Noting }
+type Known = { readonly known: Deposit; readonly noting: Noting; readonly is_told: boolean }
+type Again = Known & { readonly sighting: Sighting }
 
-function sightingOf(world: World, { known, sighting, noting }: Again): Command<Deposit> {
+function sightingOf(world: World, { known, sighting, noting, is_told }: Again): Command<Deposit> {
   const { id, partner_id, customer_id, asset } = known
   return {
     partner_id,
     locks: { rows: [{ source: chainDepositRows, id }], accounts: [{ customer_id, asset }] },
     decide(held) {
       const before = held.row(chainDepositRows, id) ?? refuse('service_unavailable')
-      if (before.amount !== sighting.amount || before.address !== sighting.address)
-        return { writes: [contradictionOf(world, before, sighting, held.now)], result: before }
+      if (isOther(before, sighting))
+        return {
+          writes: is_told ? [] : [contradictionOf(world, before, sighting, held.now)],
+          result: before,
+        }
       if (before.status === 'completed') return unchanged(before, noting, held.now)
       const seen: Deposit = { ...before, status: 'pending', ...placeOf(sighting) }
       const is_back = before.status === 'dropped'
@@ -134,7 +178,7 @@ function sightingOf(world: World, { known, sighting, noting }: Again): Command<D
   }
 }
 
-function vanishing(world: World, known: Deposit, noting: Noting): Command<Deposit> {
+function vanishing(world: World, { known, noting, is_told }: Known): Command<Deposit> {
   const { id, partner_id } = known
   return {
     partner_id,
@@ -144,7 +188,8 @@ function vanishing(world: World, known: Deposit, noting: Noting): Command<Deposi
       if (before.status === 'dropped') return unchanged(before, noting, held.now)
       if (before.status === 'completed') {
         const { writes = [], result } = unchanged(before, noting, held.now)
-        return { writes: [...writes, contradictionOf(world, before, { kind: 'vanished' }, held.now)], result }
+        const told = is_told ? [] : [contradictionOf(world, before, VANISHED, held.now)]
+        return { writes: [...writes, ...told], result }
       }
       const dropped: Deposit = {
         ...before,
@@ -180,17 +225,20 @@ const placeOf = ({ block, depth }: Sighting) =>
     ? { block_height: block.height, block_hash: block.hash, depth: Math.max(1, depth) }
     : { block_height: null, block_hash: null, depth: 0 }
 
-/** Adds the credited deposit if the last one is deep enough and not too small. A block of a customer does not matter: the money is there. */
+/**
+ * Adds the credited deposit if the last one is deep enough, not too small, and fits into the balance. A block of a customer does
+ * not matter: the money is there.
+ */
 function creditedIfDeep(steps: readonly [Deposit], held: Held): readonly Deposit[] {
   const [seen] = steps
   const is_deep = seen.block_hash !== null && seen.depth >= networks[networkOf(seen)].confirmations
-  if (!is_deep || seen.below_minimum || !fitsBalance(seen, held)) return steps
+  if (!is_deep || seen.below_minimum || !fits(seen, held)) return steps
   return [seen, { ...seen, status: 'completed', sequence: seen.sequence + 1, completed_at: held.now }]
 }
 
-/** A balance has an upper end (contract §2). What would go beyond it waits, and is credited by a sighting after money has left. */
-function fitsBalance({ customer_id, asset, amount }: Deposit, held: Held): boolean {
-  const { balance = 0n, in_transit = 0n } = held.account({ customer_id, asset }) ?? {}
+/** What would lift the balance above the largest amount waits until there is room: a later sighting credits it. */
+function fits({ customer_id, asset, amount }: Deposit, held: Held): boolean {
+  const { balance, in_transit } = held.account({ customer_id, asset }) ?? { balance: 0n, in_transit: 0n }
   return balance + in_transit + amount <= UNITS_MAX
 }
 

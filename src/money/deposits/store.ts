@@ -188,6 +188,11 @@ export const depositList: ListSource = {
 }
 
 const ON_CHAIN = networkNames.map((name) => `'${name}'`).join(', ')
+/** Networks whose hashes are written without 0x. One hash in two spellings would be two deposits. */
+const WITHOUT_0X = networkNames
+  .filter((name) => networks[name].kind !== 'evm')
+  .map((name) => `'${name}'`)
+  .join(', ')
 const carried = networkNames.map((name) => `('${name}', '${networks[name].asset}')`).join(', ')
 
 /** When a deposit was credited. */
@@ -224,6 +229,7 @@ export const depositChecks: readonly Check[] = [
     sql: (within) => `SELECT d.id AS object_id, d.partner_id, d.rail, d.status, d.sequence FROM deposits d
       WHERE ${within('d.id')} AND CASE WHEN d.rail IN (${ON_CHAIN}) THEN
         (d.rail, d.asset) NOT IN (${carried}) OR d.address IS NULL OR d.tx_hash IS NULL OR d.output_index IS NULL
+        OR d.tx_hash !~ CASE WHEN d.rail IN (${WITHOUT_0X}) THEN '^[0-9a-f]{64}$' ELSE '^0x[0-9a-f]{64}$' END
         OR d.status NOT IN ('pending', 'completed', 'dropped') OR d.sequence < 1 OR (d.status = 'pending') <> (d.sequence % 2 = 1)
         OR (d.status = 'completed') <> (d.completed_at IS NOT NULL) OR d.completed_at < d.created_at
         OR (d.below_minimum AND d.status = 'completed') OR (d.block_height IS NULL) <> (d.block_hash IS NULL)

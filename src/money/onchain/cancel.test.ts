@@ -299,6 +299,27 @@ test.each(['confirmed', 'failed'] as const)(
   },
 )
 
+test.each(['before', 'after'] as const)(
+  'a stranger spends the nonce %s the cancel of an unsigned transfer is signed: operators give the money back',
+  async (moment) => {
+    const stage = await openStage()
+    await stage.reserve()
+    await stage.cancel()
+    if (moment === 'after') await stage.carry()
+    stage.says.look = () => ({ kind: 'taken' })
+    stage.says.broadcast = 'unknown'
+    await stage.carry()
+    await stage.carry()
+    expect(await stage.exceptions()).toEqual(['contradiction'])
+    expect(await stage.now()).toMatchObject({ status: 'pending', tx_hash: null })
+    await expect(stage.resolve('confirmed')).rejects.toThrow(/never signed/)
+    await stage.resolve('failed')
+    expect(await stage.now()).toMatchObject({ status: 'failed', failure_code: 'canceled', tx_hash: null })
+    expect(await stage.balance()).toEqual(returned)
+    expect(await stage.purposes()).toEqual(['cancel'])
+  },
+)
+
 test('a transfer is canceled once', async () => {
   const stage = await openStage()
   await stage.carry()

@@ -83,6 +83,22 @@ test.each<[string, Seen]>([
   },
 )
 
+test('a vanished block that comes back and is final closes its exception, and nothing is asked any more', async () => {
+  const stage = await openStage()
+  stage.says.finality = () => 'gone'
+  stage.says.look = () => ({ kind: 'waiting' })
+  await stage.compare()
+  stage.says.finality = () => 'open'
+  await stage.compare()
+  const told = async () =>
+    (await exceptionsAbout(bench.world.db, stage.id)).map(({ closed_reason }) => closed_reason)
+  expect(await told(), 'the block may vanish again').toEqual([null])
+  stage.says.finality = () => 'final'
+  await stage.compare()
+  expect(await told()).toEqual([expect.stringMatching(/^Its block 1 \(\w+\) is in the chain again/)])
+  expect(await stage.isAsked()).toEqual([false])
+})
+
 test('a transaction that moved into another block is watched there', async () => {
   const stage = await openStage()
   const moved = { block_height: 2n, block_hash: 'b'.repeat(64) }

@@ -35,8 +35,16 @@ export type TransferStep =
   | { readonly kind: 'cancel' }
   /** `mined` is absent if an operator established the outcome. */
   | ({ readonly kind: 'confirmed'; readonly mined?: Mined } & Charge)
-  /** The chain reports that the nonce is spent without effect: the payment was reverted, or canceled. */
-  | ({ readonly kind: 'failed'; readonly rail_code: string; readonly mined?: Mined } & Charge)
+  /**
+   * The chain reports that the nonce is spent without effect: the payment was reverted, or canceled. `unpaid`: operators found the
+   * nonce of a canceled transfer spent by a stranger, and no payment was ever signed.
+   */
+  | ({
+      readonly kind: 'failed'
+      readonly rail_code: string
+      readonly mined?: Mined
+      readonly unpaid?: true
+    } & Charge)
 
 /** The end that the chain shows. Undefined while it shows none, or an effect that only a person can judge. */
 export function endOf(
@@ -297,6 +305,7 @@ function afterStep(before: Transfer, step: TransferStep, now: Date): Transfer | 
       return before.status === 'processing' || isCancelOfUnpaid(before, step)
         ? {
             ...failedWith(before, step.rail_code, 'reverted', now),
+            ...(step.unpaid ? { failure_code: 'canceled' as const } : {}),
             ...namedByMined(step),
             ...chargedAt(step, now),
           }
@@ -310,9 +319,14 @@ function afterCancel(before: Transfer, now: Date): Transfer | undefined {
   return before.nonce === null ? failedWith(canceled, 'canceled', 'canceled', now) : canceled
 }
 
-/** No payment was ever signed, so the transfer stayed pending while its cancel was mined. */
-const isCancelOfUnpaid = (before: Transfer, { mined }: { readonly mined?: Mined }): boolean =>
-  before.status === 'pending' && before.tx_hash === null && mined?.attempt.purpose === 'cancel'
+/** No payment was ever signed, so the transfer stayed pending while its cancel was mined, or a stranger spent its nonce. */
+const isCancelOfUnpaid = (
+  before: Transfer,
+  { mined, unpaid }: { readonly mined?: Mined; readonly unpaid?: true },
+): boolean =>
+  before.status === 'pending' &&
+  before.tx_hash === null &&
+  (mined?.attempt.purpose === 'cancel' || (unpaid === true && before.cancel_requested_at !== null))
 
 /** What partners see of a transfer that is on its way changes with its hash. */
 const withTransaction = (before: Transfer, step: Signed): Transfer => ({

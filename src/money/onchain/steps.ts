@@ -338,6 +338,9 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
   const end = endOf(seen, made)
   if (end) return void (await step(world, transfer, end))
   if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
+  // Its nonce is spent, so the cancel comes to nothing; its row shows that no payment was signed when operators give the money back.
+  const is_canceled_unsigned = transfer.cancel_requested_at !== null && made.length === 0
+  if (seen.kind === 'taken' && is_canceled_unsigned) await cancel(world, transfer, made)
   if (seen.kind === 'absent' || seen.kind === 'waiting') await bringForward(world, transfer, made, seen.kind)
   await pollLater(world, transfer)
 }

@@ -301,7 +301,9 @@ const isInGap = (wallet_id: string, nonce: string) =>
 /** SQL: a transfer has the nonce, or operators accepted that a foreign transaction spent it. */
 const isSpent = (wallet_id: string, nonce: string) =>
   `(EXISTS (SELECT FROM transfers o WHERE o.wallet_id = ${wallet_id} AND o.nonce = ${nonce}) OR ${isInGap(wallet_id, nonce)})`
-const isCancelMined = `EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'cancel' AND x.block_hash IS NOT NULL)`
+/** SQL: the cancel is in a block, or operators found that a stranger had spent its nonce: the audit asks for their resolution elsewhere. */
+const isCancelDone = `EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'cancel'
+  AND (x.block_hash IS NOT NULL OR t.rail_code = 'resolved_by_operator'))`
 
 export const transferChecks: readonly Check[] = [
   {
@@ -321,7 +323,7 @@ export const transferChecks: readonly Check[] = [
         OR (t.charged IS NULL) <> (t.charged_at IS NULL) OR t.charged < 0
         OR (t.charged IS NOT NULL AND (t.completed_at IS NULL OR t.nonce IS NULL OR t.charged_at < t.completed_at))
         OR (t.wallet_id IS NULL) <> (t.nonce IS NULL) OR (t.tx_hash IS NOT NULL AND t.nonce IS NULL)
-        OR (t.status = 'failed' AND t.nonce IS NOT NULL AND t.tx_hash IS NULL AND NOT ${isCancelMined})
+        OR (t.status = 'failed' AND t.nonce IS NOT NULL AND t.tx_hash IS NULL AND NOT ${isCancelDone})
         OR (t.cancel_requested_at IS NOT NULL AND (t.cancel_requested_at < t.created_at OR t.cancel_requested_at > t.completed_at
           OR (t.nonce IS NULL AND t.failure_code IS DISTINCT FROM 'canceled')))
         OR (t.nonce IS NULL AND t.failure_code = 'canceled' AND t.cancel_requested_at IS DISTINCT FROM t.completed_at)

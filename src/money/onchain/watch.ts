@@ -39,6 +39,7 @@ export async function watchBlock(world: World, pause: PauseRail, watched: Watche
   const { transfer, mined, followed } = watched
   const finality = await world.chains[transfer.network].finality?.(mined)
   if (finality === 'gone') return bringBack(world, pause, watched)
+  if (finality === 'final') await closeReturned(world, watched)
   if (finality !== 'open') return endFollowUp(world.db, transfer.id)
   if (isLastFollowUp(followed)) {
     const { network: rail } = transfer
@@ -96,6 +97,17 @@ async function reportVanished(
   })
   const said = { kind: 'gone', block_height, block_hash }
   await recordContradiction(world, { rail: network, object: transfer, said, problem })
+}
+
+/** The chain went back to the block that had vanished. The pause stays: operators resume the rail. */
+async function closeReturned(world: World, { transfer, mined }: Watched): Promise<void> {
+  const { block_height, block_hash } = mined
+  const open = (await exceptionsAbout(world.db, transfer.id)).find(
+    ({ kind, closed_at }) => kind === 'contradiction' && closed_at === null,
+  )
+  if (!open || blockOf(open.details.rail_says) !== block_hash) return
+  const reason = `Its block ${block_height} (${block_hash}) is in the chain again, and final.`
+  await closeOpenException(world.db, { kind: 'contradiction', object_id: transfer.id, reason })
 }
 
 const blockOf = (said: unknown): unknown =>

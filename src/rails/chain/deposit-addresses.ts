@@ -97,6 +97,13 @@ export function canonicalAddress(address: string): string {
   return /^BC1[0-9A-Z]+$/.test(address) ? address.toLowerCase() : address
 }
 
+/** The hash of a transaction as it is stored: nodes and people write the same one in upper case, and with or without 0x. */
+export function canonicalHash(network: Network, tx_hash: string): string {
+  const hex = /^(?:0[xX])?([0-9a-fA-F]{64})$/.exec(tx_hash)?.[1]?.toLowerCase()
+  if (hex === undefined) throw new Error(`${network}: ${tx_hash} is no hash of a transaction`)
+  return networks[network].kind === 'evm' ? `0x${hex}` : hex
+}
+
 /** Derives from one key for each kind of network: the EVM networks of a customer share an address. */
 export function derivedAddresses<E extends Environment>(
   environment: E,
