@@ -109,10 +109,10 @@ export function walletKey(value: string): string {
 
 /** Whole units and some decimals, as smallest units. */
 function decimal(decimals: number, example: string) {
-  const form = new RegExp(`^([0-9]{1,9})(?:\\.([0-9]{1,${decimals}}))?$`)
   return (value: string): bigint => {
-    const [, whole, part = ''] = form.exec(value) ?? []
-    const units = whole === undefined ? 0n : BigInt(whole + part.padEnd(decimals, '0'))
+    const [, whole, part = ''] = /^([0-9]{1,9})(?:\.([0-9]{1,18}))?$/.exec(value) ?? []
+    const is_exact = whole !== undefined && part.length <= decimals
+    const units = is_exact ? BigInt(whole + part.padEnd(decimals, '0')) : 0n
     if (units <= 0n)
       throw new Error(
         `must be a positive decimal number such as ${example}, with at most ${decimals} decimals, not "${value}"`,
