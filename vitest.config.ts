@@ -12,6 +12,7 @@ const slow = [
   'test/chaos/**',
   'test/cluster/**',
   'test/examples/**',
+  'test/chains/bitcoin-production.test.ts',
   'test/chains/evm-chaos.test.ts',
   'test/chains/nonces.test.ts',
   'test/audit/background.test.ts',

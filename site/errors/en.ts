@@ -277,7 +277,7 @@ export const texts: ErrorTexts = {
       'Yes, with growing pauses. Payouts and transfers: the same body with the same idempotency key, so that the money moves once at most. Executing a quote: again, it trades once at most. Sandbox deposits credit each time: read the statement first.',
   },
   rail_unavailable: {
-    what: 'The payment network that this call needs does not respond, is not configured in this environment, was paused by the operator, or has reached the operator’s limit for a day. The service checks this before it accepts an order. With a live key it also says that the operator’s wallet cannot pay the amount now. Pix, Tron and Bitcoin are not connected in production yet.',
+    what: 'The payment network that this call needs does not respond, is not configured in this environment, was paused by the operator, or has reached the operator’s limit for a day. The service checks this before it accepts an order. With a live key it also says that the operator’s wallet cannot pay the amount now. Pix and Tron are not connected in production yet.',
     money: NO,
     todo: 'Wait and try again. If the error persists, ask the operator whether the network is configured.',
     retry: 'Yes, after `Retry-After` seconds, with the same idempotency key: it was not used up.',

@@ -309,7 +309,7 @@ export const texts: ErrorTexts = {
       'Sim, com pausas crescentes. Pagamentos e transferências: o mesmo corpo com a mesma chave de idempotência, para que o dinheiro se mova no máximo uma vez. Execução de cotação: de novo, ela converte no máximo uma vez. Depósitos do sandbox creditam a cada chamada: leia antes o extrato.',
   },
   rail_unavailable: {
-    what: 'A rede de pagamento de que esta chamada precisa não responde, não está configurada neste ambiente, foi pausada pelo operador ou atingiu o limite de um dia definido pelo operador. O serviço verifica isso antes de aceitar uma ordem. Com uma chave de produção diz também que a carteira do operador não pode pagar o valor agora. Pix, Tron e Bitcoin ainda não estão conectados em produção.',
+    what: 'A rede de pagamento de que esta chamada precisa não responde, não está configurada neste ambiente, foi pausada pelo operador ou atingiu o limite de um dia definido pelo operador. O serviço verifica isso antes de aceitar uma ordem. Com uma chave de produção diz também que a carteira do operador não pode pagar o valor agora. Pix e Tron ainda não estão conectados em produção.',
     money: NAO,
     todo: 'Espere e tente de novo. Se o erro persistir, pergunte ao operador se a rede está configurada.',
     retry: 'Sim, depois de `Retry-After` segundos, com a mesma chave de idempotência: ela não foi consumida.',

@@ -53,6 +53,9 @@ test('a value that was set is in the configuration, with its source', () => {
 describe('a rail', () => {
   const POLYGON_RPC = 'https://node.example.com/key'
   const EVM_WALLET_KEY = '11'.repeat(32)
+  const BITCOIN_RPC = 'http://trilho:secret@127.0.0.1:8332'
+  const BITCOIN_WALLET_KEY = '22'.repeat(32)
+  const BITCOIN_WALLET = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
   const mistakesIn = (env: Record<string, string>): readonly string[] => {
     try {
       readConfig(env)
@@ -69,7 +72,22 @@ describe('a rail', () => {
     expect(mistakesIn({ POLYGON_RPC, ROLE: 'api', EVM_WALLET })).toEqual([])
     const { chains } = readConfig({ POLYGON_RPC, EVM_WALLET_KEY, POLYGON_COST_MAX: '0.5' })
     expect(chains.polygon).toEqual({ rpc: [POLYGON_RPC], usdt: undefined, cost_most: 5n * 10n ** 17n })
-    expect(chains.signer).toEqual({ count: 600, amount: 250_000_000_000n, costs: 100 })
+    expect(chains.signer).toEqual({ count: 600, amount: 250_000_000_000n, btc: 200_000_000n, costs: 100 })
+  })
+
+  test('of bitcoin that is configured whole is accepted', () => {
+    expect(mistakesIn({ BITCOIN_RPC, BITCOIN_WALLET_KEY })).toEqual([])
+    expect(mistakesIn({ BITCOIN_RPC, ROLE: 'api', BITCOIN_WALLET })).toEqual([])
+    const { chains } = readConfig({
+      ...{ BITCOIN_RPC, BITCOIN_WALLET_KEY, BITCOIN_WALLET: BITCOIN_WALLET.toUpperCase() },
+      ...{ BITCOIN_RATE_MAX: '300.5', BITCOIN_START_HEIGHT: '0', SIGNER_BTC_PER_HOUR: '0.25' },
+    })
+    expect(chains.bitcoin).toEqual({
+      ...{ rpc: [BITCOIN_RPC], key: BITCOIN_WALLET_KEY, wallet: BITCOIN_WALLET, start_height: 0n },
+      ...{ cookie_file: undefined, genesis: undefined },
+      ...{ fee_most: 100_000n, rate_most: 300_500n, rate_fallback: 10_000n },
+    })
+    expect(chains.signer.btc).toBe(25_000_000n)
   })
 
   const usdt = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
@@ -90,6 +108,24 @@ describe('a rail', () => {
       /^POLYGON_COST_MAX must be a positive decimal number/,
     ],
     [{ EVM_WALLET_KEY, POLYGON_RPC, POLYGON_USDT: '0x12' }, /^POLYGON_USDT must be an EVM address/],
+    [{ BITCOIN_RPC }, /^BITCOIN_WALLET_KEY is needed with BITCOIN_RPC/],
+    [{ BITCOIN_RPC, ROLE: 'api' }, /^BITCOIN_WALLET is needed with BITCOIN_RPC on a node without/],
+    [{ BITCOIN_WALLET_KEY }, /^BITCOIN_WALLET_KEY is set, and no node is: set BITCOIN_RPC$/],
+    [{ BITCOIN_WALLET }, /^BITCOIN_WALLET is set without BITCOIN_WALLET_KEY/],
+    [{ BITCOIN_GENESIS: '00'.repeat(32) }, /^BITCOIN_RPC is needed with BITCOIN_GENESIS$/],
+    [
+      { BITCOIN_RPC, BITCOIN_WALLET_KEY, BITCOIN_WALLET: '1BoatSLRHtKNngkdXEeobR76b53LETtpyT' },
+      /^BITCOIN_WALLET must be a Bitcoin address of one key/,
+    ],
+    [
+      { BITCOIN_RPC, BITCOIN_WALLET_KEY, BITCOIN_RATE_MAX: '5' },
+      /^BITCOIN_RATE_FALLBACK must be at most BITCOIN_RATE_MAX/,
+    ],
+    [
+      { BITCOIN_RPC, BITCOIN_WALLET_KEY, SIGNER_BTC_PER_HOUR: '0.000000001' },
+      /^SIGNER_BTC_PER_HOUR must be a positive decimal number such as 1.5, with at most 8 decimals/,
+    ],
+    [{ BITCOIN_RPC, BITCOIN_WALLET_KEY, BITCOIN_FEE_MAX: '0' }, /^BITCOIN_FEE_MAX must be a whole number/],
   ])('that is configured in half is refused: %o', (env, mistake) => {
     const mistakes = mistakesIn(env)
     expect(mistakes).toHaveLength(1)
@@ -98,7 +134,11 @@ describe('a rail', () => {
   })
 
   test('shows neither its key nor its endpoints', () => {
-    const shown = JSON.stringify(describeConfig({ POLYGON_RPC, EVM_WALLET_KEY }))
+    const shown = JSON.stringify(
+      describeConfig({ POLYGON_RPC, EVM_WALLET_KEY, BITCOIN_RPC, BITCOIN_WALLET_KEY }),
+    )
+    expect(shown).not.toContain('127.0.0.1:8332')
+    expect(shown).not.toContain(BITCOIN_WALLET_KEY)
     expect(shown).not.toContain('node.example.com')
     expect(shown).not.toContain(EVM_WALLET_KEY)
   })

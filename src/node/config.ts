@@ -106,7 +106,7 @@ function contradictionsIn(given: Given): (readonly [name: string, mistake: strin
       'is needed with SMTP_URL: mails have links to the console',
     ],
   ]
-  return [...found, ...halfRails(given)].flatMap(([wrong, name, mistake]) =>
+  return [...found, ...halfRails(given), ...halfBitcoin(given)].flatMap(([wrong, name, mistake]) =>
     wrong ? [[name, mistake] as const] : [],
   )
 }
@@ -146,6 +146,41 @@ function halfRails({ chains, role, prices_file }: Given): [boolean, string, stri
       reached.includes('ETHEREUM_RPC') && prices_file === undefined,
       'PRICES_FILE',
       'is needed with ETHEREUM_RPC: the fee of a transfer there is computed from the price of ether (ETH/USDT)',
+    ],
+  ]
+}
+
+function halfBitcoin({ chains, role }: Given): [boolean, string, string][] {
+  const { rpc, key, wallet, cookie_file, genesis, start_height, rate_fallback, rate_most } = chains.bitcoin
+  const is_reached = rpc?.length !== 0
+  const parts = {
+    BITCOIN_RPC_COOKIE_FILE: cookie_file,
+    BITCOIN_GENESIS: genesis,
+    BITCOIN_START_HEIGHT: start_height,
+  }
+  const alone = Object.entries(parts).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  return [
+    [
+      is_reached && !key && role !== 'api',
+      'BITCOIN_WALLET_KEY',
+      'is needed with BITCOIN_RPC: it signs what this node sends. Only a node with ROLE=api goes without',
+    ],
+    [
+      is_reached && !key && !wallet && role === 'api',
+      'BITCOIN_WALLET',
+      'is needed with BITCOIN_RPC on a node without BITCOIN_WALLET_KEY: it looks for the coins of this address',
+    ],
+    [key !== undefined && !is_reached, 'BITCOIN_WALLET_KEY', 'is set, and no node is: set BITCOIN_RPC'],
+    [
+      wallet !== undefined && !key && (role !== 'api' || !is_reached),
+      'BITCOIN_WALLET',
+      'is set without BITCOIN_WALLET_KEY, whose address it names',
+    ],
+    [alone.length > 0 && !is_reached, 'BITCOIN_RPC', `is needed with ${alone.join(', ')}`],
+    [
+      rate_fallback > rate_most,
+      'BITCOIN_RATE_FALLBACK',
+      'must be at most BITCOIN_RATE_MAX: nothing would be signed',
     ],
   ]
 }

@@ -1,6 +1,6 @@
 import { auditState } from '../control/audit/state.ts'
 import type { Office } from '../control/operator/office.ts'
-import { networkNames } from '../core/networks.ts'
+import { networkNames, networks } from '../core/networks.ts'
 import { countOpen } from '../db/due.ts'
 import type { Pool } from '../db/pool.ts'
 import type { DoorFacts } from '../ledger/commit.ts'
@@ -126,13 +126,17 @@ async function holdings({ db, environment }: World): Promise<Sample[]> {
   const gas = await gasPaidInADay(db)
   return states.flatMap(({ rail, age_seconds, ...held }): Sample[] => {
     const labels = { environment, rail }
-    return [
-      ['trilho_holdings_asset', labels, Number(held.asset_amount)],
+    const of_gas: Sample[] = [
       ['trilho_holdings_gas_coin_wei', labels, Number(held.native_amount)],
       ['trilho_holdings_gas_floor_wei', labels, Number(held.gas_floor)],
+      ['trilho_gas_paid_day_wei', labels, Number(gas.find((one) => one.rail === rail)?.wei ?? 0n)],
+    ]
+    return [
+      ['trilho_holdings_asset', labels, Number(held.asset_amount)],
       ['trilho_holdings_leaving', labels, Number(held.leaving)],
       ['trilho_holdings_age_seconds', labels, age_seconds ?? Number.POSITIVE_INFINITY],
-      ['trilho_gas_paid_day_wei', labels, Number(gas.find((one) => one.rail === rail)?.wei ?? 0n)],
+      // Bitcoin has no gas: miners are paid from the coins themselves.
+      ...(networks[rail].kind === 'evm' ? of_gas : []),
     ]
   })
 }

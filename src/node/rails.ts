@@ -2,13 +2,16 @@ import { addr } from 'micro-eth-signer'
 import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
 import { type Network, networks } from '../core/networks.ts'
-import type { FollowedChain } from '../money/onchain/coins/chain.ts'
+import { type FollowedChain, followedChain } from '../money/onchain/coins/chain.ts'
+import { openBitcoinRpc } from '../rails/chain/bitcoin/nodes.ts'
+import { openBitcoinRail } from '../rails/chain/bitcoin.ts'
 import { type EvmNetwork, isEvmNetwork, openEvmRpc } from '../rails/chain/evm/network.ts'
 import { evmChain } from '../rails/chain/evm.ts'
 import { type ChainRail, type Chains, chainsOf } from '../rails/chain/rail.ts'
 import type { Rpc } from '../rails/chain/rpc.ts'
 import { unavailableChain } from '../rails/chain/unavailable.ts'
 import { type FilePrices, filePrices, noPrices } from '../rails/prices/file.ts'
+import { localBitcoinSigner } from '../rails/signer/bitcoin.ts'
 import type { SignedBefore } from '../rails/signer/hourly.ts'
 import { localSigner } from '../rails/signer/local.ts'
 import { type SealTransfer, sealKeyOf, sealOf } from '../rails/signer/seal.ts'
@@ -23,6 +26,8 @@ export type ProductionRails = {
   readonly transferSeals: () => Promise<SealTransfer>
   /** The chains that are followed block by block. */
   readonly followers: readonly FollowedChain[]
+  /** The wallet of each configured network, as far as this node knows it. No chain is asked. */
+  wallets(): Promise<Partial<Record<Network, string>>>
   stop(): Promise<void>
 }
 
@@ -34,87 +39,129 @@ export type RailOptions = {
   readonly logKey: () => Promise<Buffer>
   /** What was signed within the last hour: a restart does not lift the signer's limits. */
   readonly signedBefore: () => Promise<readonly SignedBefore[]>
+  /** The database of production, which is opened after its rails. */
+  readonly db: () => World<'production'>['db']
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** The networks of production that have endpoints. */
-export const configuredNetworks = ({ chains }: Pick<Config, 'chains'>): readonly EvmNetwork[] =>
-  (Object.keys(networks) as Network[])
-    .filter(isEvmNetwork)
-    .filter((network) => chains[network].rpc.length > 0)
+const isConfigured = ({ chains }: Pick<Config, 'chains'>, network: Network): boolean =>
+  (isEvmNetwork(network) || network === 'bitcoin') && chains[network].rpc.length > 0
 
-export function openProductionRails({
-  config,
-  logKey,
-  signedBefore,
-  clock,
-  log,
-}: RailOptions): ProductionRails {
-  const { chains: given, prices_file } = config
+/** The networks of production that have endpoints. */
+export const configuredNetworks = (config: Pick<Config, 'chains'>): readonly Network[] =>
+  (Object.keys(networks) as Network[]).filter((network) => isConfigured(config, network))
+
+export function openProductionRails(options: RailOptions): ProductionRails {
+  const { config, logKey, clock, log } = options
+  const { prices_file } = config
   const prices = prices_file === undefined ? undefined : filePrices({ path: prices_file, log })
-  const configured = configuredNetworks(config)
   let seal_key: Buffer | undefined
   const sealKey = async () => (seal_key ??= sealKeyOf(await logKey()))
-  const signer = openSigner(config, configured, { sealKey, signedBefore, clock })
-  const opened: Rpc[] = []
+  const parts = { ...options, sealKey, ethPrice: () => etherPrice(prices, clock) }
+  const evm = openEvm(parts)
+  const bitcoin = isConfigured(config, 'bitcoin') ? openBitcoin(parts) : undefined
 
+  return {
+    prices: prices ?? noPrices,
+    followers: bitcoin ? [bitcoin.chain] : [],
+    chains: chainsOf(
+      (network) =>
+        (network === 'bitcoin' ? bitcoin?.chain : evm.chains.get(network)) ?? unavailableChain(network),
+    ),
+    async transferSeals() {
+      if (configuredNetworks(config).length === 0) return () => null
+      const key = await sealKey()
+      return (ordered) => sealOf(key, ordered)
+    },
+    wallets: async () => ({ ...(await evm.signer.addresses()), ...(await bitcoin?.signer.addresses()) }),
+    async stop() {
+      await Promise.all([...evm.rpcs, ...(bitcoin ? [bitcoin.rpc] : [])].map((rpc) => rpc.stop()))
+    },
+  }
+}
+
+type Parts = RailOptions & {
+  readonly sealKey: () => Promise<Buffer>
+  readonly ethPrice: () => Promise<bigint | undefined>
+}
+
+function openEvm({ config, sealKey, signedBefore, ethPrice, clock, log }: Parts) {
+  const { chains: given, rail_timeout_ms: timeout_ms } = config
+  const configured = configuredNetworks(config).filter(isEvmNetwork)
+  const signer = openEvmSigner(config, configured, { sealKey, signedBefore, clock })
+  const rpcs: Rpc[] = []
   const open = (network: EvmNetwork): ChainRail<'production'> => {
     const { rpc: urls, usdt, cost_most } = given[network]
-    const rpc = openEvmRpc({ network, urls, timeout_ms: config.rail_timeout_ms, clock, log })
-    opened.push(rpc)
+    const rpc = openEvmRpc({ network, urls, timeout_ms, clock, log })
+    rpcs.push(rpc)
     return evmChain({
-      ...{ network, rpc, signer, clock, log },
+      ...{ network, rpc, signer, clock, log, ethPrice },
       signs: given.evm_key !== undefined,
       cost_most_wei: cost_most,
       order_most: given.signer.amount,
-      ethPrice: () => etherPrice(prices, clock),
       ...(usdt === undefined ? {} : { contract: usdt }),
       ...(given.evm_wallet === undefined ? {} : { wallet: given.evm_wallet }),
     })
   }
+  const chains = new Map<Network, ChainRail<'production'>>(
+    configured.map((network) => [network, open(network)]),
+  )
+  return { chains, signer, rpcs }
+}
 
-  return {
-    prices: prices ?? noPrices,
-    followers: [],
-    chains: chainsOf((network) =>
-      isEvmNetwork(network) && configured.includes(network) ? open(network) : unavailableChain(network),
-    ),
-    async transferSeals() {
-      if (configured.length === 0) return () => null
-      const key = await sealKey()
-      return (ordered) => sealOf(key, ordered)
-    },
-    async stop() {
-      await Promise.all(opened.map((rpc) => rpc.stop()))
-    },
-  }
+function openBitcoin({ config, sealKey, signedBefore, db, clock, log }: Parts) {
+  const { chains, rail_timeout_ms: timeout_ms } = config
+  const { rpc: urls, key, wallet, cookie_file, genesis, start_height, rate_fallback } = chains.bitcoin
+  const { fee_most, rate_most } = chains.bitcoin
+  const caps = { fee_most, rate_most }
+  const { count, btc: amount, costs } = chains.signer
+  const per_hour = { count, amount, cost: fee_most * BigInt(costs) }
+  const signer =
+    key === undefined
+      ? keyless(wallet === undefined ? {} : { bitcoin: wallet }, 'BITCOIN_WALLET_KEY')
+      : localBitcoinSigner({ key, sealKey, caps, per_hour, signedBefore, clock })
+  const rpc = openBitcoinRpc({
+    ...{ urls, timeout_ms, clock, log },
+    ...(cookie_file === undefined ? {} : { cookie_file }),
+    ...(genesis === undefined ? {} : { genesis }),
+  })
+  const rail = openBitcoinRail({
+    ...{ rpc, signer, caps, rate_fallback, clock, log },
+    ...(wallet === undefined ? {} : { wallet }),
+  })
+  const chain = followedChain({
+    ...{ rail, db, clock, log, order_most: amount },
+    ...(start_height === undefined ? {} : { start_height }),
+  })
+  return { chain, signer, rpc }
 }
 
 /**
- * A node that only answers calls has no key: it signs nothing. It may know the address, to ask for its nonces when operators resume
- * a rail. The address is written as that of a key is: the database names wallets by it.
+ * A node that only answers calls has no key: it signs nothing. It may know the address, to ask for its nonces or coins when operators
+ * resume a rail.
  */
-const keyless = (wallet: string | undefined, configured: readonly EvmNetwork[]): Signer => ({
-  async addresses() {
-    const address = wallet && addr.addChecksum(wallet.toLowerCase())
-    return Object.fromEntries(address ? configured.map((network) => [network, address]) : [])
-  },
-  keepRoom: async () => withoutKey(),
-  sign: async () => withoutKey(),
-})
-
-const withoutKey = (): never => {
-  throw new Error('This node has no key of a wallet: EVM_WALLET_KEY is not set.')
+const keyless = (addresses: Awaited<ReturnType<Signer['addresses']>>, setting: string): Signer => {
+  const withoutKey = async (): Promise<never> => {
+    throw new Error(`This node has no key of a wallet: ${setting} is not set.`)
+  }
+  return { addresses: async () => addresses, keepRoom: withoutKey, sign: withoutKey }
 }
 
-function openSigner(
+/** The address is written as that of a key is: the database names wallets by it. */
+function evmAddresses(wallet: string | undefined, configured: readonly EvmNetwork[]) {
+  if (wallet === undefined) return {}
+  const address = addr.addChecksum(wallet.toLowerCase())
+  return Object.fromEntries(configured.map((network) => [network, address]))
+}
+
+function openEvmSigner(
   { chains }: RailSettings,
   configured: readonly EvmNetwork[],
-  parts: Pick<RailOptions, 'signedBefore' | 'clock'> & { readonly sealKey: () => Promise<Buffer> },
+  parts: Pick<Parts, 'signedBefore' | 'clock' | 'sealKey'>,
 ): Signer {
   const { evm_key: key, signer } = chains
-  if (key === undefined) return keyless(chains.evm_wallet, configured)
+  if (key === undefined) return keyless(evmAddresses(chains.evm_wallet, configured), 'EVM_WALLET_KEY')
   const limitsOf = (network: EvmNetwork) => {
     const { cost_most, usdt } = chains[network]
     const per_hour = {

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { type Office, openOffice } from '../control/operator/office.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { Environment } from '../core/environment.ts'
+import { type Network, networks } from '../core/networks.ts'
 import { openHints } from '../db/hints.ts'
 import type { Pool } from '../db/pool.ts'
 import { openShared } from '../parties/partners/partners.ts'
@@ -212,12 +213,19 @@ function readyLine(url: string, { role }: Config): string {
 function describeProduction(config: Config, log: Logger): void {
   const payable = configuredNetworks(config)
   const refused = payable.length === 0 ? 'payouts and transfers' : 'payouts and transfers on other networks'
-  const pays =
-    payable.length === 0 ? 'production has no payment rails' : `production pays USDT on ${payable.join(', ')}`
+  const pays = payable.length === 0 ? 'has no payment rails' : `pays ${payments(payable).join(' and ')}`
   const quotes =
     config.prices_file === undefined ? ', and quotes with price_unavailable: PRICES_FILE is not set' : ''
-  log.info(`${pays}: ${refused} are refused with rail_unavailable${quotes}. The sandbox has all of it`)
+  log.info(
+    `production ${pays}: ${refused} are refused with rail_unavailable${quotes}. The sandbox has all of it`,
+  )
 }
+
+const payments = (payable: readonly Network[]): string[] =>
+  (['USDT', 'BTC'] as const).flatMap((asset) => {
+    const of_asset = payable.filter((network) => networks[network].asset === asset)
+    return of_asset.length === 0 ? [] : [`${asset} on ${of_asset.join(', ')}`]
+  })
 
 /** Wrong settings of a network show at the start, not at the first transfer. Nothing waits for the answer. */
 function checkChains({ chains }: World<'production'>, log: Logger): void {

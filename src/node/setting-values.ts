@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { parseAddress } from '../db/address.ts'
 import { type Cidr, parseCidr } from '../http/ip.ts'
-import { isEvmAddress } from '../money/onchain/address.ts'
+import { isEvmAddress, isPayableAddress, scriptOfAddress } from '../money/onchain/address.ts'
 import { parseSender, type Sender } from '../notifications/address.ts'
 import type { SmtpServer } from '../notifications/smtp.ts'
 
@@ -107,12 +107,42 @@ export function walletKey(value: string): string {
   return value
 }
 
-/** Whole units and up to 18 decimals, as wei. */
-export function wei(value: string): bigint {
-  const [, whole, part = ''] = /^([0-9]{1,9})(?:\.([0-9]{1,18}))?$/.exec(value) ?? []
-  const units = whole === undefined ? 0n : BigInt(whole) * 10n ** 18n + BigInt(part.padEnd(18, '0'))
-  if (units <= 0n) throw new Error(`must be a positive decimal number such as 0.01, not "${value}"`)
-  return units
+/** Whole units and some decimals, as smallest units. */
+function decimal(decimals: number, example: string) {
+  return (value: string): bigint => {
+    const [, whole, part = ''] = /^([0-9]{1,9})(?:\.([0-9]{1,18}))?$/.exec(value) ?? []
+    const is_exact = whole !== undefined && part.length <= decimals
+    const units = is_exact ? BigInt(whole + part.padEnd(decimals, '0')) : 0n
+    if (units <= 0n)
+      throw new Error(
+        `must be a positive decimal number such as ${example}, with at most ${decimals} decimals, not "${value}"`,
+      )
+    return units
+  }
+}
+
+export const wei = decimal(18, '0.01')
+
+/** BTC, as satoshis. */
+export const btc = decimal(8, '1.5')
+
+/** Satoshis per virtual byte, as satoshis per 1,000 of them. */
+export const feeRate = decimal(3, '1.5')
+
+export const satoshis = (value: string): bigint => BigInt(integer(1, 100_000_000)(value))
+
+export const blockHeight = (value: string): bigint => BigInt(integer(0, 999_999_999)(value))
+
+export function blockHash(value: string): string {
+  if (!/^[0-9a-fA-F]{64}$/.test(value)) throw new Error('must be the hash of a block: 64 hex digits')
+  return value.toLowerCase()
+}
+
+/** The wallet's form is that of the signer: the hash of one key (P2WPKH). The database names wallets by it, in lower case. */
+export function bitcoinWallet(value: string): string {
+  if (!isPayableAddress('bitcoin', value) || !/^0014/.test(scriptOfAddress(value)))
+    throw new Error('must be a Bitcoin address of one key that begins with bc1q (P2WPKH)')
+  return value.toLowerCase()
 }
 
 /** Whole USDT, as smallest units. */

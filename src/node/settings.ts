@@ -1,10 +1,15 @@
 import { resolve } from 'node:path'
 import { roles } from './role.ts'
 import {
+  bitcoinWallet,
+  blockHash,
+  blockHeight,
+  btc,
   cidrs,
   databaseUrl,
   endpointUrls,
   evmAddress,
+  feeRate,
   hexKey,
   integer,
   integers,
@@ -12,6 +17,7 @@ import {
   oneOf,
   origin,
   partsOf,
+  satoshis,
   sender,
   smtpServer,
   text,
@@ -270,6 +276,63 @@ const evmNetwork = (name: string, title: string, coin: string, cost_most: string
   }),
 })
 
+const bitcoin = {
+  rpc: setting('BITCOIN_RPC', {
+    about:
+      'Nodes of Bitcoin (Bitcoin Core’s JSON-RPC), separated by commas, with user and password: production pays BTC. With two or more, what is in the chain and unspent must be the same from two',
+    example: 'http://trilho:password@127.0.0.1:8332, https://other.example.net/key',
+    default: '',
+    secret: true,
+    read: endpointUrls,
+  }),
+  cookie_file: setting('BITCOIN_RPC_COOKIE_FILE', {
+    about:
+      'Where a node on this machine writes its credentials at each start. For endpoints of BITCOIN_RPC on this machine (127.0.0.1, localhost) without a user; others never get them',
+    example: '/var/lib/bitcoind/.cookie',
+    read: (path: string) => resolve(path),
+  }),
+  key: setting('BITCOIN_WALLET_KEY', {
+    about:
+      'Private key of the wallet that pays BTC, 64 hex digits. Needed by nodes that send (ROLE all or worker); better as a file',
+    secret: true,
+    read: walletKey,
+  }),
+  wallet: setting('BITCOIN_WALLET', {
+    about:
+      'Address of that wallet (bc1q…, P2WPKH). Optional with a key: that of another wallet is then refused instead of being paid from. A node with ROLE=api and no key needs it',
+    example: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
+    read: bitcoinWallet,
+  }),
+  genesis: setting('BITCOIN_GENESIS', {
+    about: 'The hash of block 0, where it is not Bitcoin’s: for test chains',
+    example: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206',
+    read: blockHash,
+  }),
+  fee_most: setting('BITCOIN_FEE_MAX', {
+    about:
+      'The most that miners may get for one transaction, in satoshis; a transfer that would cost more waits',
+    default: '100000',
+    read: satoshis,
+  }),
+  rate_most: setting('BITCOIN_RATE_MAX', {
+    about: 'The same in satoshis per virtual byte',
+    default: '500',
+    read: feeRate,
+  }),
+  rate_fallback: setting('BITCOIN_RATE_FALLBACK', {
+    about:
+      'What is paid where the node has not seen enough to estimate a fee, in satoshis per virtual byte; at most BITCOIN_RATE_MAX',
+    default: '10',
+    read: feeRate,
+  }),
+  start_height: setting('BITCOIN_START_HEIGHT', {
+    about:
+      'The first block that is read, at the first start with a new wallet: coins of earlier blocks are not found. Default: ten blocks below the newest one',
+    example: '920000',
+    read: blockHeight,
+  }),
+}
+
 const chains = {
   chains: {
     evm_key: setting('EVM_WALLET_KEY', {
@@ -288,6 +351,7 @@ const chains = {
     polygon: evmNetwork('POLYGON', 'Polygon', 'POL', '1'),
     arbitrum: evmNetwork('ARBITRUM', 'Arbitrum One', 'ETH', '0.002'),
     optimism: evmNetwork('OPTIMISM', 'OP Mainnet', 'ETH', '0.002'),
+    bitcoin,
     signer: {
       count: setting('SIGNER_PER_HOUR', {
         about:
@@ -300,9 +364,14 @@ const chains = {
         default: '250000',
         read: usdt,
       }),
+      btc: setting('SIGNER_BTC_PER_HOUR', {
+        about: 'How much the signer signs in an hour on bitcoin, in BTC',
+        default: '2',
+        read: btc,
+      }),
       costs: setting('SIGNER_COSTS_PER_HOUR', {
         about:
-          'How much gas the signer signs in an hour on one network, in transactions at the highest cost (…_COST_MAX)',
+          'How much gas the signer signs in an hour on one network, in transactions at the highest cost (…_COST_MAX, BITCOIN_FEE_MAX)',
         default: '100',
         read: integer(1, 1_000_000),
       }),

@@ -182,9 +182,9 @@ export function openWorlds(options: {
   }
 
   const { clock, config } = options
-  // Asked before the first signature, when the world exists.
-  const signedBefore = () => signedWithinAnHour(worlds.production.db)
-  const rails = openProductionRails({ ...options, signedBefore })
+  // Asked when the world exists.
+  const db = () => worlds.production.db
+  const rails = openProductionRails({ ...options, db, signedBefore: () => signedWithinAnHour(db()) })
   closing.push(rails.stop)
   const journal = openJournal(config.sandbox.journal)
   const worlds: Worlds = {

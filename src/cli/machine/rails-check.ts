@@ -20,9 +20,13 @@ export async function railsCheck({ config, io }: Input): Promise<Output> {
     // A check signs nothing.
     logKey: nothingIsSigned,
     signedBefore: nothingIsSigned,
+    db: noDatabase,
   })
   try {
-    const checked = await Promise.all(networks.map((network) => checkOne(rails.chains[network])))
+    const wallets = await rails.wallets()
+    const checked = await Promise.all(
+      networks.map((network) => checkOne(rails.chains[network], wallets[network])),
+    )
     io.progress('')
     const ok = checked.every(({ problem }) => problem === null)
     const rows = checked.map(({ problem, wallet, ...row }) => ({
@@ -40,13 +44,12 @@ export async function railsCheck({ config, io }: Input): Promise<Output> {
   }
 }
 
-async function checkOne(chain: ChainRail<'production'>) {
+/** A node without a key may not know its wallet. */
+async function checkOne(chain: ChainRail<'production'>, wallet: string | null = null) {
   const problem = await chain.check().then(
     () => null,
     (error: Error) => error.message,
   )
-  // A node without a key has no wallet.
-  const { wallet = null } = (await chain.wallet().catch(() => undefined)) ?? {}
   const facts = chain.endpoints()
   const healthy = facts.filter(({ state }) => state === 'healthy').length
   return { network: chain.network, wallet, endpoints: `${healthy} of ${facts.length}`, problem }
@@ -54,4 +57,8 @@ async function checkOne(chain: ChainRail<'production'>) {
 
 async function nothingIsSigned(): Promise<never> {
   throw new Error('A check of the rails signs nothing.')
+}
+
+function noDatabase(): never {
+  throw new Error('A check of the rails needs no database.')
 }

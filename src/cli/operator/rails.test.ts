@@ -43,3 +43,14 @@ test('limits are set and removed, and mistakes are named', async () => {
   const unknown = await stage.trilho('rails', 'pause', 'visa', '--reason', 'x', ...sandbox)
   isMistake(unknown, /must be one of pix, polygon/)
 })
+
+test('a rail without gas has no gas floor', async () => {
+  for (const rail of ['bitcoin', 'pix']) {
+    const set = (...limits: string[]) =>
+      stage.trilho('rails', 'set-limits', rail, ...limits, '--reason', 'first week', ...sandbox)
+    const refused = await set('--gas-floor', '1000')
+    expect(refused.code).toBe(2)
+    expect(refused.err).toContain(`${rail} has no coin for gas`)
+    expect((await set('--gas-floor', 'none', '--floor', '1000')).code).toBe(0)
+  }
+})

@@ -89,6 +89,8 @@ export async function railsSetLimits(input: Input, reach: Reach): Promise<Output
     const figure = figureOf(input, name)
     if (figure !== undefined) change[name] = figure
   }
+  if (change.gas_floor && (rail === 'pix' || rail === 'bitcoin'))
+    usage(`${rail} has no coin for gas, so it has no --gas-floor. Set --floor instead.`)
   if (Object.keys(change).length === 0)
     usage(`Say at least one of ${railLimitNames.map((name) => `--${optionOf(name)}`).join(', ')}.`)
   const details = { rail, change, reason: plainText(input, 'reason', REASON_MAX) }

@@ -19,17 +19,6 @@ import { ChainCheckFailed, openCheck, orNone, orUnavailable, remembered } from '
 import type { Attempt, ChainOrder, Later, LaterReason, Purpose, Signed } from './rail.ts'
 import type { Rpc } from './rpc.ts'
 
-/**
- * No setting connects the rail yet: settings that nothing reads would mislead an operator. These are planned, for the change that puts
- * the rail into `node/rails.ts`; half of them does not start, as for EVM (`halfRails` in `node/config.ts`):
- *
- * - BITCOIN_RPC (secret, a list), BITCOIN_RPC_COOKIE_FILE, BITCOIN_GENESIS: `urls`, `cookie_file`, `genesis` of `openBitcoinRpc`
- * - BITCOIN_WALLET_KEY (secret, or _FILE), BITCOIN_WALLET: `key` of the signer, `wallet` below
- * - BITCOIN_FEE_MAX in satoshis, BITCOIN_RATE_MAX in sat/vB (× 1,000): `caps` here and of the signer
- * - BITCOIN_RATE_FALLBACK in sat/vB (× 1,000): `rate_fallback`
- * - BITCOIN_START_HEIGHT: for the follower of blocks
- * - SIGNER_PER_HOUR, SIGNER_BTC_PER_HOUR, SIGNER_COSTS_PER_HOUR × BITCOIN_FEE_MAX: `per_hour` of the signer
- */
 export type BitcoinRailOptions = {
   readonly rpc: Rpc
   readonly signer: Signer

@@ -76,7 +76,10 @@ export type RpcDialect = {
   readonly answer_statuses?: readonly number[]
   /** Reads the body, where `JSON.parse` would lose something. Throws if the text is not JSON. */
   parse?(text: string): unknown
-  /** `user:password`, for a URL without them. Asked before the first request, and again when the node has refused the last ones. */
+  /**
+   * `user:password`, for a URL of this machine without them: another machine never gets them. Asked before the first request, and again
+   * when the node has refused the last ones.
+   */
   readCredentials?(): Promise<string>
 }
 
@@ -262,6 +265,8 @@ function openTransport({ number, url, timeout_ms, answer_most_bytes, dialect = {
   return { post, stop: () => agent.destroy() }
 }
 
+const thisMachine: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
 /** Takes user and password out of the URL. */
 function openAuthorization(target: URL, { readCredentials }: RpcDialect) {
   const basic = (credentials: string) => ({
@@ -273,7 +278,7 @@ function openAuthorization(target: URL, { readCredentials }: RpcDialect) {
     : undefined
   target.username = ''
   target.password = ''
-  const read = has_own ? undefined : readCredentials
+  const read = has_own || !thisMachine.includes(target.hostname) ? undefined : readCredentials
   return {
     canRenew: () => read !== undefined,
     async header(renew: boolean): Promise<Record<string, string>> {

@@ -51,7 +51,8 @@ export function RailCustody({ rails: rows }: { readonly rails: readonly Held[] }
           head: rails.gas,
           right: true,
           fold: 'named',
-          cell: ({ custody: { held, gas_coin } }) => held && gasText(held.gas_amount, gas_coin, language),
+          cell: ({ custody: { held, gas_coin } }) =>
+            held && gas_coin !== '' && gasText(held.gas_amount, gas_coin, language),
         },
         {
           key: 'difference',

@@ -49,7 +49,7 @@ export const railCommands: CliCommand[] = [
       'gas-floor': {
         type: 'string',
         value: 'WEI|none',
-        about: 'What must stay of the coin that pays the network',
+        about: 'What must stay of the coin that pays the network; not for pix and bitcoin',
       },
       reason,
     },

@@ -36,13 +36,19 @@ export const RailState = T.Object({
   custody: Maybe(
     T.Object(
       {
-        gas_coin: T.String({ description: 'The coin that pays for gas; 18 decimals' }),
+        gas_coin: T.String({
+          description:
+            'The coin that pays for gas; 18 decimals. Empty where the asset itself pays, as on bitcoin',
+        }),
         held: Maybe(
           T.Object(
             {
               wallet: T.String(),
               amount: Sum,
-              gas_amount: T.String({ ...Sum, description: 'In smallest units of the coin: wei' }),
+              gas_amount: T.String({
+                ...Sum,
+                description: 'In smallest units of the coin: wei; 0 without such a coin',
+              }),
               block_height: T.String(),
               age_seconds: Maybe(T.Number({ description: 'Null if the clock was set back since' })),
             },

@@ -66,7 +66,7 @@ const renderCustody = ({ gas_coin, held, reconciled, endpoints }: RailCustody) =
   held: held && {
     wallet: held.wallet,
     amount: held.asset_amount.toString(),
-    gas_amount: held.native_amount.toString(),
+    gas_amount: gas_coin === '' ? '0' : held.native_amount.toString(),
     block_height: held.block_height.toString(),
     age_seconds: held.age_ms === null ? null : Math.round(held.age_ms / 1000),
   },

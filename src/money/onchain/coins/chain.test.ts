@@ -17,7 +17,7 @@ import { chainOrderOf } from '../order.ts'
 import { stepTransfer } from '../settle.ts'
 import { transferSteps } from '../steps.ts'
 import { transferById } from '../store.ts'
-import { attemptsOf, reserveNonce } from '../transactions.ts'
+import { attemptsOf, reserveNonce, signedWithinAnHour } from '../transactions.ts'
 import { coinsOf } from './store.ts'
 
 const BALANCE = 1_000_000_000n
@@ -64,6 +64,21 @@ test('a transfer reserves coins, is signed, broadcast, mined and confirmed; the 
   expect(await differenceNow(), 'booked').toBe(0n)
   expect(await paidTo(recipient.script)).toBe(250_000n)
   expect(await coinsOf(world.db, id)).toMatchObject([{ spent_by: attempt!.tx_hash }])
+}, 120_000)
+
+test('what was signed within the last hour is read for a signer that starts: the coin, the amount and the fee', async () => {
+  stage = await openCoinsStage({ of_production: true })
+  await stage.fund(1)
+  const { id } = await stage.transfer(await stage.bench.customer({ BTC: BALANCE }), 250_000n)
+  await stage.carry(id)
+  const [coin] = await coinsOf(stage.world.db, id)
+  const [attempt] = await attemptsOf(stage.world.db, id)
+  expect(await signedWithinAnHour(stage.world.db)).toEqual([
+    {
+      ...{ network: 'bitcoin', spends: coin!.id, amount: 250_000n, at: attempt!.created_at },
+      cost: BigInt(attempt!.terms.fee!),
+    },
+  ])
 }, 120_000)
 
 test('a second transfer spends the change of the first, which is then neither replaced nor canceled', async () => {
