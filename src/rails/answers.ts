@@ -93,6 +93,7 @@ const WalletAnswer = T.Object({
   mined: Nonce,
   pool: Nonce,
   claimed: Nonce,
+  is_alone: T.Optional(T.Literal(true)),
 })
 
 const Terms = refined(

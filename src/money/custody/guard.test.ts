@@ -303,6 +303,29 @@ test('a reconciliation of an endpoint that is behind the final block proves noth
   expect(await accept()).toMatchObject({ first_nonce: 0n, next_nonce: 1n })
 })
 
+test('nonces that the only answering one of two endpoints tells are not accepted: an invented one would never be spent', async () => {
+  custody = await openCustodyStage()
+  const { world, stage } = custody
+  await stage.node.mine(DEEP)
+  await bookDifference(world)
+  await pauseRail(world, { rail: 'polygon', by: 'service', reason: 'looks odd' })
+  const [silenced, lying] = stage.endpoints
+  silenced.become({ cut: true })
+  lying.become({
+    rewrite: ({ method }, reply) =>
+      method === 'eth_getTransactionCount' ? { ...reply, result: '0x5' } : reply,
+  })
+  const action = { name: 'resume_rail', details: { rail: 'polygon', reason: 'all looked up' } } as const
+  const resume = () => perform(world, action)
+  await expect(resume()).rejects.toMatchObject({ details: { reason: 'foreign_transactions_found' } })
+  await expect(resume()).rejects.toMatchObject({
+    sentence: expect.stringMatching(/Only one endpoint of polygon answers/),
+    details: { reason: 'foreign_transactions_wait' },
+  })
+  const { rows } = await world.db.query('SELECT next_nonce FROM wallets')
+  expect(rows).toEqual([{ next_nonce: 0n }])
+}, 60_000)
+
 test('the bound on open nonces counts those that are not mined, also while they are in a mempool', async () => {
   custody = await openCustodyStage({ reserved_most: 2 })
   const { bench, world, stage } = custody

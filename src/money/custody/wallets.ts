@@ -154,9 +154,14 @@ async function assertFinalAndBooked(
   { network, state }: { readonly network: Network; readonly state: WalletState },
   books: ChainBooks,
 ): Promise<void> {
-  const { wallet, final, final_height, mined, pool } = state
+  const { wallet, final, final_height, mined, pool, is_alone } = state
   const wait = (message: string) =>
     refuse('not_possible', { message, details: { reason: 'foreign_transactions_wait' } })
+  // What is accepted stays: after a nonce that one endpoint invented, no transaction of the wallet would ever be mined.
+  if (is_alone)
+    wait(
+      `Only one endpoint of ${network} answers, and it alone tells of transactions of wallet ${wallet} that this database does not know. Nothing was changed. Wait until a second endpoint answers, and resume the rail then.`,
+    )
   if (final < pool)
     wait(
       `${network} has transactions of wallet ${wallet} that this database does not know, up to nonce ${pool - 1n}, and they are not final: block ${final_height}, the newest final one, has those below nonce ${final}. Nothing was changed. Wait until they are ${mined < pool ? 'mined and ' : ''}deep enough, and resume the rail then.`,

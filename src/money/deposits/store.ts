@@ -125,6 +125,19 @@ export async function depositOfOutput(
   return rows[0]
 }
 
+/** The deposits of a partner that a transaction paid, on any network. */
+export async function depositsOfTransaction(
+  db: Db,
+  { partner_id, tx_hash, limit }: { partner_id: string; tx_hash: string; limit: number },
+): Promise<Deposit[]> {
+  const { rows } = await db.query({
+    name: 'deposits of transaction',
+    text: `SELECT ${columnsOf('deposits')} FROM deposits WHERE rail = ANY($1) AND tx_hash = $2 AND partner_id = $3 LIMIT $4`,
+    values: [networkNames, tx_hash, partner_id, limit],
+  })
+  return rows
+}
+
 /** Takes deposits that are due, with a lease: until it ends, other workers pass over them. */
 export async function takeDueDeposits(
   db: Db,

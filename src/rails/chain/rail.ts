@@ -51,6 +51,8 @@ export type WalletState = {
   readonly pool: bigint
   /** The highest that any endpoint tells. Above `pool`, one endpoint is wrong, or the only one that knows a transaction. */
   readonly claimed: bigint
+  /** Fewer endpoints answered than must agree on what is final. */
+  readonly is_alone?: true
 }
 
 /** What the wallet holds at one block, which is deep enough to be final. */

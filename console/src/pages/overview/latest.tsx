@@ -12,9 +12,14 @@ type Row = Overview['latest'][number]
 
 /** The newest orders and deposits. */
 export function Latest({ of: { latest } }: { readonly of: Overview }) {
-  const { overview, ui } = useText()
+  const { overview, money, ui } = useText()
   const environment = useEnvironment()
   const words = overview.latest
+  const stateOf = ({ kind, status }: Row): string | undefined => {
+    if (kind === 'deposit') return money.deposit_state[status]
+    if (kind === 'trade' && status === 'completed') return words.trade_completed
+    return ui.state[status as keyof typeof ui.state]
+  }
   const columns: readonly Column<Row>[] = [
     { key: 'time', head: words.time, cell: (row) => <Time at={row.created_at} />, className: 'quiet' },
     { key: 'what', head: words.what, cell: (row) => nameOf(row, words), fold: 'm2' },
@@ -29,13 +34,7 @@ export function Latest({ of: { latest } }: { readonly of: Overview }) {
     {
       key: 'status',
       head: words.status,
-      cell: (row) => (
-        <Status state={row.status}>
-          {row.kind === 'trade' && row.status === 'completed'
-            ? words.trade_completed
-            : (ui.state[row.status as keyof typeof ui.state] ?? row.status)}
-        </Status>
-      ),
+      cell: (row) => <Status state={row.status}>{stateOf(row) ?? row.status}</Status>,
       fold: 'a2',
     },
   ]

@@ -101,6 +101,17 @@ test('an id, a name or another reference leads to the page of its object', async
   )
 })
 
+test('a deposit is found by its id and by the hash of its transaction, also before it is credited', async () => {
+  const { api, find } = await openPartner()
+  const { customer } = await payoutOf(api)
+  const order = { customer_id: customer.id, network: 'polygon', amount: '25009003' }
+  const { json } = await api.post('/v1/sandbox/onchain/deposits', order)
+  for (const q of [json.id, json.tx_hash, ` ${json.tx_hash.toUpperCase()} `])
+    expect(await find(q), q).toMatchObject([{ kind: 'deposit', path: `/sandbox/deposits/${json.id}` }])
+  const { find: elsewhere } = await openPartner()
+  expect(await elsewhere(json.tx_hash)).toEqual([])
+})
+
 test('transfers, quotes, trades, events and endpoints are found too', async () => {
   const { api, find } = await openPartner()
   const { customer } = await payoutOf(api)

@@ -4,7 +4,12 @@ import { type IdKind, idPrefixes, isId } from '../../../core/ids.ts'
 import type { OwnedId } from '../../../core/owned.ts'
 import { type Filters, findIds, type ListSource, selectNewest, TOTAL_ROWS_MAX } from '../../../db/newest.ts'
 import type { Db } from '../../../db/pool.ts'
-import { depositById, depositList } from '../../../money/deposits/store.ts'
+import {
+  type Deposit,
+  depositById,
+  depositList,
+  depositsOfTransaction,
+} from '../../../money/deposits/store.ts'
 import { selectTransfer, type Transfer, transferList } from '../../../money/onchain/store.ts'
 import { type Payout, payoutList, selectPayout } from '../../../money/pix/store.ts'
 import { statusOf } from '../../../money/quotes/contract.ts'
@@ -58,16 +63,7 @@ const finders = {
   },
   deposit: async ({ db, where, environment }) => {
     const deposit = owned(await depositById(db, where.id), where)
-    if (!deposit) return undefined
-    const { id, asset, rail, customer_id } = deposit
-    // A deposit has no page; it is a line of the customer's statement.
-    return {
-      kind: 'deposit',
-      id,
-      title: asset,
-      detail: rail,
-      path: `/${environment}/customers/${customer_id}`,
-    }
+    return deposit && showDeposit(deposit, environment)
   },
   payout: async ({ db, where, environment }) => {
     const payout = await selectPayout(db, where)
@@ -140,6 +136,14 @@ const showPayout = ({ id, counterparty, status }: Payout, environment: Environme
   path: `/${environment}/payouts/${id}`,
 })
 
+const showDeposit = ({ id, asset, rail }: Deposit, environment: Environment): SearchResult => ({
+  kind: 'deposit',
+  id,
+  title: asset,
+  detail: rail,
+  path: `/${environment}/deposits/${id}`,
+})
+
 const showTransfer = (transfer: Transfer, environment: Environment): SearchResult => ({
   kind: 'transfer',
   id: transfer.id,
@@ -159,15 +163,17 @@ export async function searchPartner(world: World, partner_id: string, q: string)
     const found = await finders[kind]({ db, where, environment, now: world.clock.now() })
     return found ? [found] : []
   }
-  const [by_part, customers, payouts, transfers] = await Promise.all([
+  const [by_part, customers, payouts, transfers, deposits] = await Promise.all([
     findByPart(world, partner_id, text),
     findCustomers(db, partner_id, text),
     newest<Payout>(db, payoutList, partner_id, [{ end_to_end_id: text }, { idempotency_key: text }]),
     newest<Transfer>(db, transferList, partner_id, [{ tx_hash: text }, { idempotency_key: text }]),
+    depositsOfTransaction(db, { partner_id, tx_hash: text.toLowerCase(), limit: OF_EACH }),
   ])
   return [
     ...payouts.map((payout) => showPayout(payout, environment)),
     ...transfers.map((transfer) => showTransfer(transfer, environment)),
+    ...deposits.map((deposit) => showDeposit(deposit, environment)),
     ...customers.map((customer) => showCustomer(customer, environment)),
     ...by_part,
   ]

@@ -110,6 +110,7 @@ export async function readWallet(
     mined,
     pool: highestOf([mined, secondHighestOf(known)]),
     claimed: highestOf(known),
+    ...(Math.max(first.length, again.length) < rpc.quorum ? { is_alone: true as const } : {}),
   }
 }
 
