@@ -76,31 +76,38 @@ export type StepSource =
 
 /**
  * Whether a transaction may be broadcast: it is stored, and the newest one of its transfer, the transfer is not final, and
- * `mayLeave` allows it. While the rail is paused, no payment of a pending transfer is: it may not be out yet. Judged under the
- * transfer's lock, right before the broadcast.
+ * `mayLeave` allows it. While the rail is paused, no payment of a pending transfer is: it may not be out yet. A canceled payment
+ * that is out goes out again if another transfer spends its change: no cancel can be signed, so without it neither of them would
+ * ever end. Judged under the transfer's lock, right before the broadcast.
  */
 export const intendBroadcast = (
-  { id, partner_id, network }: Transfer,
+  { id, partner_id, network, cancel_requested_at }: Transfer,
   { attempt, purpose }: Pick<Attempt, 'attempt' | 'purpose'>,
-): Command<boolean> => ({
-  partner_id,
-  locks: {
-    rows: [{ source: transferRows, id }],
-    reads: [
-      { source: holdRows, id },
-      { source: madeRows, id },
-      { source: pausedRows, id: network },
-    ],
-  },
-  decide(held): Decision<boolean> {
-    const row = held.row(transferRows, id)
-    if (!row || isFinalTransfer(row)) return { result: false }
-    const is_newest = held.row(madeRows, id)?.made === attempt
-    const is_first = row.status === 'pending' && purpose === 'pay'
-    const is_paused = is_first && held.row(pausedRows, network) !== undefined
-    return { result: is_newest && !is_paused && mayLeave(held, row, purpose) }
-  },
-})
+): Command<boolean> => {
+  const is_canceled_payment = cancel_requested_at !== null && purpose === 'pay'
+  return {
+    partner_id,
+    locks: {
+      rows: [{ source: transferRows, id }],
+      reads: [
+        { source: holdRows, id },
+        { source: madeRows, id },
+        { source: pausedRows, id: network },
+        ...(is_canceled_payment ? [{ source: spentFurtherRows, id }] : []),
+      ],
+    },
+    decide(held): Decision<boolean> {
+      const row = held.row(transferRows, id)
+      if (!row || isFinalTransfer(row)) return { result: false }
+      const is_newest = held.row(madeRows, id)?.made === attempt
+      const is_first = row.status === 'pending' && purpose === 'pay'
+      const is_paused = is_first && held.row(pausedRows, network) !== undefined
+      const is_beyond_cancel =
+        is_canceled_payment && !is_first && held.row(spentFurtherRows, id) !== undefined
+      return { result: is_newest && !is_paused && (mayLeave(held, row, purpose) || is_beyond_cancel) }
+    },
+  }
+}
 
 /**
  * While a proposal holds the transfer, nothing is signed or broadcast. Once operators canceled it, only cancels are, whatever

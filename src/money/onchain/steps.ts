@@ -370,7 +370,12 @@ async function cancelPending(world: World, transfer: Transfer): Promise<void> {
 /** The cancel offers higher fees than all payments with the same nonce. If a payment is mined nevertheless, it counts. */
 async function cancel(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
   const signed = await signNext(world, transfer, made, 'cancel')
-  if ('why' in signed) return reportWaiting(world, transfer, signed.why, transfer.cancel_requested_at!)
+  if ('why' in signed) {
+    await reportWaiting(world, transfer, signed.why, transfer.cancel_requested_at!)
+    // No cancel will ever be signed: the payment must not be lost, or the transfer that spends its change never ends either.
+    if (signed.why === 'change_is_spent') await broadcastAgain(world, transfer, made)
+    return
+  }
   if (isFinalTransfer(signed)) return
   crashPoint('before_cancel')
   await broadcastAgain(world, transfer, await attemptsOf(world.db, transfer.id))

@@ -3,7 +3,7 @@ import { InvalidAnswer } from '../../../rails/answers.ts'
 import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
 import type { BitcoinRail, Spending } from '../../../rails/chain/bitcoin/rail.ts'
 import { orNone, orUnavailable, unavailable } from '../../../rails/chain/check.ts'
-import type { Attempt, ChainOrder, ChainRail, Made, Screened } from '../../../rails/chain/rail.ts'
+import type { Attempt, ChainOrder, ChainRail, Made, Purpose, Screened } from '../../../rails/chain/rail.ts'
 import { pauseRail } from '../../custody/controls.ts'
 import { addWallet, recordForeign } from '../../custody/wallets.ts'
 import { scriptOfAddress } from '../address.ts'
@@ -72,7 +72,9 @@ export function followedChain(options: FollowedChainOptions): FollowedChain {
 
     attempt: async (order, _, made, purpose, signal) =>
       (await orNone(() =>
-        sign(scene, { order, made }, (spending) => rail.attempt(order, spending, made, purpose, signal)),
+        sign(scene, { order, made, purpose }, (spending) =>
+          rail.attempt(order, spending, made, purpose, signal),
+        ),
       )) ?? scene.later(order, 'endpoints_unavailable'),
 
     broadcast: (_, attempt, signal) => rail.broadcast(attempt, signal),
@@ -98,23 +100,27 @@ async function screenOrder(scene: CoinScene, order: ChainOrder): Promise<Screene
   return is_own ? { kind: 'refused', rail_code: 'own_address' } : { kind: 'payable' }
 }
 
+/** A cancel pays nobody, so it is signed also for coins that are spent or gone: operators resolve a transfer by it. */
 async function sign(
   scene: CoinScene,
-  { order, made }: { readonly order: ChainOrder; readonly made: readonly Attempt[] },
+  { order, made, purpose }: { order: ChainOrder; made: readonly Attempt[]; purpose: Purpose },
   ask: (spending: Spending) => ReturnType<BitcoinRail['attempt']>,
 ): Promise<Made> {
   await scene.checkOnce()
   if (!(await scene.tipAtHead())) return scene.later(order, 'endpoints_unavailable')
   const db = scene.db()
   const coins = await coinsOf(db, order.id)
+  const is_cancel = purpose === 'cancel'
   // Spent in a block: nothing else that spends them is mined. Without a transaction of ours somebody else spent them.
-  if (coins.some(({ spent_by }) => spent_by !== null))
+  if (coins.some(({ spent_by }) => spent_by !== null) && !(is_cancel && made.length === 0))
     return scene.later(order, made.length > 0 ? 'not_worth_it' : 'endpoints_disagree')
   const unmined = coins.filter(({ block_height }) => block_height === null)
   const makers = unmined.flatMap(({ made_by }) => made_by ?? [])
-  const behind = unminedBehind(await scene.spendersOf(await scene.placeOf()), makers)
+  const known = unminedBehind(await scene.spendersOf(await scene.placeOf()), makers)
   // A reorganisation removed what made the coins: it must be in a block again first.
-  if (!behind || makers.length < unmined.length) return scene.later(order, 'endpoints_disagree')
+  if (!is_cancel && (!known || makers.length < unmined.length))
+    return scene.later(order, 'endpoints_disagree')
+  const behind = known ?? []
   const answer = await ask({
     coins: coins.map(({ id, amount, script }) => ({ ...outpointOf(id), amount, script })),
     unmined: {

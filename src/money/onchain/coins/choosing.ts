@@ -30,7 +30,7 @@ export function openPoolWatch({ db, rail }: CoinScene): PoolWatch {
     async isTaken(at, tip) {
       const asked_at = performance.now()
       if (asked_at < clean_until) return false
-      const bounds = { coinbase_height: tip.height, limit: ASKED_MOST }
+      const bounds = { coinbase_height: tip.height, final_height: tip.height, limit: ASKED_MOST }
       const free = await freeCoins(db(), at, bounds)
       const unspent = await Promise.all(free.map(({ id }) => rail.isUnspent(outpointOf(id))))
       const taken = free.filter((_, place) => unspent[place] === false)
@@ -48,6 +48,10 @@ export function openPoolWatch({ db, rail }: CoinScene): PoolWatch {
   }
 }
 
+/** The newest block that is deep enough to be final. */
+const finalHeightOf = ({ confirmations }: CoinScene, { height }: StoredBlock): bigint =>
+  height + 1n > confirmations ? height + 1n - confirmations : 0n
+
 /**
  * Numbers of reservations stand for nonces: `pool` is above the next one by the foreign transactions that operators have not
  * accepted, so the guard (custody/guard.ts) stops the rail.
@@ -59,7 +63,7 @@ export async function walletStateOf(
 ): Promise<WalletState> {
   const at = await scene.placeOf()
   const is_taken = await watch.isTaken(at, tip)
-  const final_height = tip.height + 1n > scene.confirmations ? tip.height + 1n - scene.confirmations : 0n
+  const final_height = finalHeightOf(scene, tip)
   const foreign = await unacceptedSpends(scene.db(), at.wallet_id, final_height)
   const { next_nonce, open } = await reservationsOf(scene.db(), at)
   const stateOf = (final: bigint, mined: bigint, pool: bigint): WalletState => ({
@@ -82,7 +86,11 @@ export async function chooseCoins(scene: CoinScene, watch: PoolWatch, order: Cha
   const at = await scene.placeOf()
   const script_bytes = scriptOfAddress(order.destination_address).length / 2
   const needs = { amount: order.amount, sat_per_vbyte: await rail.satPerVbyte(), script_bytes }
-  const bounds = { coinbase_height: tip.height + 1n - COINBASE_DEPTH, limit: SELECTABLE_MOST }
+  const bounds = {
+    coinbase_height: tip.height + 1n - COINBASE_DEPTH,
+    final_height: finalHeightOf(scene, tip),
+    limit: SELECTABLE_MOST,
+  }
   const free = await freeCoins(db(), at, bounds)
   let coins: readonly Candidate[] = [
     ...free.map((coin) => ({ ...coin, made_by: null, behind: [] })),

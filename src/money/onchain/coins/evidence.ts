@@ -3,7 +3,7 @@ import { unavailable } from '../../../rails/chain/check.ts'
 import type { Attempt, Block, ChainOrder, Finality, Holdings, Seen } from '../../../rails/chain/rail.ts'
 import { scriptOfAddress } from '../address.ts'
 import { type CoinScene, NETWORK } from './scene.ts'
-import { blockAtHeight, coinsOf, type StoredCoin, sumCoinsAt } from './store.ts'
+import { areCoinsGone, blockAtHeight, coinsOf, type StoredCoin, sumCoinsAt } from './store.ts'
 
 /** A block with five on top stays. */
 const FINAL_DEPTH = 6n
@@ -18,8 +18,16 @@ export async function lookAtCoins(
   const coins = await coinsOf(scene.db(), order.id)
   const spent = coins.find(({ spent_by }) => spent_by !== null)
   if (spent) return (await minedBy(scene, { order, made, coins, spent })) ?? { kind: 'waiting' }
+  if (coins.some(({ block_height }) => block_height === null) && (await isGone(scene, order)))
+    return { kind: 'taken' }
   for (const { tx_hash } of [...made].reverse()) if (await rail.knows(tx_hash)) return { kind: 'waiting' }
   return { kind: 'absent' }
+}
+
+/** A reorganisation took a coin away, and a block that stays has another transaction in place of the one that made it. */
+async function isGone(scene: CoinScene, { id }: ChainOrder): Promise<boolean> {
+  const tip = await scene.tipInChain()
+  return tip !== undefined && areCoinsGone(scene.db(), id, tip.height + 1n - FINAL_DEPTH)
 }
 
 /** Undefined while the block is not deep enough, or the nodes' chain does not have the newest stored block. */

@@ -86,19 +86,50 @@ export async function isSpentFurther(db: Db, transfer_id: string): Promise<boole
   return rows.length > 0
 }
 
-/** Mined, not spent and not reserved, the largest first. Outputs that pay miners only if they are in a block up to this height. */
+type FreeBounds = {
+  /** Outputs that pay miners only if they are in a block up to this height. */
+  readonly coinbase_height: bigint
+  /**
+   * The newest final block. Above it only change of transfers with a single transaction: whoever paid another coin may take it back in
+   * a reorganisation, and of several transactions another one may be mined. Nobody could end a transfer whose coin never comes back.
+   */
+  readonly final_height: bigint
+  readonly limit: number
+}
+
+/** Mined, not spent and not reserved, the largest first. */
 export async function freeCoins(
   db: Db,
   { wallet_id, network }: { readonly wallet_id: string; readonly network: Network },
-  { coinbase_height, limit }: { readonly coinbase_height: bigint; readonly limit: number },
+  { coinbase_height, final_height, limit }: FreeBounds,
 ): Promise<StoredCoin[]> {
   const { rows } = await db.query({
     name: 'free coins',
     text: `SELECT ${columnsOf('coins')} FROM coins WHERE network = $1 AND wallet_id = $2 AND spent_by IS NULL AND reserved_by IS NULL
-        AND block_height IS NOT NULL AND (NOT is_coinbase OR block_height <= $3) ORDER BY amount DESC, id LIMIT $4`,
-    values: [network, wallet_id, coinbase_height, limit],
+        AND block_height IS NOT NULL AND (NOT is_coinbase OR block_height <= $3)
+        AND (block_height <= $4 OR 1 = (SELECT count(*) FROM transactions x WHERE x.transfer_id = coins.made_by))
+      ORDER BY amount DESC, id LIMIT $5`,
+    values: [network, wallet_id, coinbase_height, final_height, limit],
   })
   return rows
+}
+
+/**
+ * Whether a coin of the transfer can never be in a block: behind it, up to this height, a block has another transaction of the transfer
+ * that was to make it, or a stranger's.
+ */
+export async function areCoinsGone(db: Db, transfer_id: string, height: bigint): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'coins gone',
+    text: `WITH RECURSIVE needed AS (
+        SELECT id, made_by FROM coins WHERE reserved_by = $1 AND block_height IS NULL AND made_by IS NOT NULL
+        UNION SELECT c.id, c.made_by FROM needed n JOIN coins c ON c.reserved_by = n.made_by
+          WHERE c.block_height IS NULL AND c.made_by IS NOT NULL)
+      SELECT FROM needed n JOIN coins c ON c.reserved_by = n.made_by
+        WHERE c.spent_by <> split_part(n.id, ':', 1) AND c.spent_height <= $2 LIMIT 1`,
+    values: [transfer_id, height],
+  })
+  return rows.length > 0
 }
 
 /** What the coins of a wallet sum up to at a block of the followed chain. */
@@ -283,6 +314,8 @@ export type OpenSpender = {
   readonly reserved: bigint
   /** Transfers that made its coins, where these are in no block. */
   readonly parents: readonly string[]
+  /** A reorganisation removed a coin of it that somebody else paid. */
+  readonly is_loose: boolean
 }
 
 export async function openSpenders(
@@ -293,12 +326,13 @@ export async function openSpenders(
     name: 'open spenders',
     text: `SELECT t.id AS transfer_id, q.followed AS is_followed, t.cancel_requested_at IS NOT NULL AS is_canceled,
         coalesce(x.made, 0)::integer AS made, n.purpose, n.signed, coalesce(c.reserved, 0)::bigint AS reserved,
-        coalesce(c.is_mined, false) AS is_mined, coalesce(c.parents, '{}') AS parents,
+        coalesce(c.is_mined, false) AS is_mined, coalesce(c.parents, '{}') AS parents, coalesce(c.is_loose, false) AS is_loose,
         EXISTS (SELECT FROM coins f WHERE f.made_by = t.id AND f.reserved_by IS NOT NULL) AS is_spent_further
       FROM open_transfers q JOIN transfers t USING (id)
       LEFT JOIN LATERAL (SELECT count(*) AS made FROM transactions WHERE transfer_id = t.id) AS x ON true
       LEFT JOIN LATERAL (SELECT purpose, signed FROM transactions WHERE transfer_id = t.id ORDER BY attempt DESC LIMIT 1) AS n ON true
       LEFT JOIN LATERAL (SELECT sum(amount) AS reserved, bool_or(spent_by IS NOT NULL) AS is_mined,
+          bool_or(block_height IS NULL AND made_by IS NULL) AS is_loose,
           array_agg(DISTINCT made_by) FILTER (WHERE block_height IS NULL AND made_by IS NOT NULL) AS parents
         FROM coins WHERE reserved_by = t.id) AS c ON true
       WHERE q.network = $1 AND t.wallet_id = $2 AND t.nonce IS NOT NULL ORDER BY t.id`,

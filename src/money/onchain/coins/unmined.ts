@@ -14,7 +14,8 @@ export type UnminedChange = {
 
 /**
  * The newest transactions of these transfers and of those whose unmined change they spend, each once. Undefined if one of them is
- * not open any more: a reorganisation removed its block, and nobody knows whether it comes back.
+ * not open any more, or spends a coin that somebody else paid: a reorganisation removed its block, and nobody knows whether it
+ * comes back.
  */
 export function unminedBehind(
   spenders: ReadonlyMap<string, OpenSpender>,
@@ -26,7 +27,7 @@ export function unminedBehind(
     const id = waiting.pop()!
     if (found.has(id)) continue
     const spender = spenders.get(id)
-    if (!spender?.signed) return undefined
+    if (!spender?.signed || spender.is_loose) return undefined
     const { vsize, outputs } = readSigned(spender.signed)
     found.set(id, { id, vsize, fee: outputs.reduce((rest, { amount }) => rest - amount, spender.reserved) })
     waiting.push(...spender.parents)
