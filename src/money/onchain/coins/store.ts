@@ -114,6 +114,21 @@ export async function freeCoins(
   return rows
 }
 
+/** Mined coins of open transfers for which nothing is signed. */
+export async function unsignedCoins(
+  db: Db,
+  { wallet_id, network }: { readonly wallet_id: string; readonly network: Network },
+): Promise<readonly Pick<StoredCoin, 'id'>[]> {
+  const { rows } = await db.query({
+    name: 'unsigned coins',
+    text: `SELECT c.id FROM open_transfers q JOIN coins c ON c.reserved_by = q.id
+      WHERE q.network = $1 AND c.wallet_id = $2 AND c.spent_by IS NULL AND c.block_height IS NOT NULL
+        AND NOT EXISTS (SELECT FROM transactions x WHERE x.transfer_id = q.id) ORDER BY c.id`,
+    values: [network, wallet_id],
+  })
+  return rows
+}
+
 /**
  * Whether a coin of the transfer can never be in a block: behind it, up to this height, a block has another transaction of the transfer
  * that was to make it, or a stranger's.
