@@ -186,6 +186,16 @@ export async function blockAtHeight(
   return rows[0]
 }
 
+/** Whether a coin was made or spent in a block below this height. */
+export async function areCoinsBelow(db: Db, network: Network, height: bigint): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'coins below',
+    text: 'SELECT FROM coins WHERE network = $1 AND (block_height < $2 OR spent_height < $2) LIMIT 1',
+    values: [network, height],
+  })
+  return rows.length > 0
+}
+
 /** The outputs of the network's wallets that no block spends. */
 export async function unspentIds(db: Db, network: Network): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ id: string }>({
