@@ -3,19 +3,18 @@ import { scriptOfAddress } from '../address.ts'
 import { outpointOf } from './block-effects.ts'
 import type { CoinPlace, CoinScene } from './scene.ts'
 import { type Selectable, selectCoins } from './selection.ts'
-import { freeCoins, reservationsOf, type StoredBlock, unacceptedSpends } from './store.ts'
+import { freeCoins, reservationsOf, type StoredBlock, unacceptedSpends, unsignedCoins } from './store.ts'
 import { unminedChange } from './unmined.ts'
 
 /** Outputs that pay a miner can be spent after so many blocks. */
 const COINBASE_DEPTH = 100n
-/** Of the free coins the largest ones are looked up in the mempools. */
-const ASKED_MOST = 50
+/** Of the free coins the largest ones are chosen from. All of these are looked up in the mempools. */
 const SELECTABLE_MOST = 1000
 const SELECTIONS_MOST = 5
 const POOL_FRESH_MS = 30_000
 
 /**
- * Watches the free coins of the wallet in the mempools of the nodes. A transaction there that spends one of them is foreign: the
+ * Watches what the wallet could spend in the mempools of the nodes. A transaction there that spends one of these outputs is foreign: the
  * database is behind the chain, as after the restore of a backup, or another program has the wallet's key.
  */
 export type PoolWatch = {
@@ -24,28 +23,54 @@ export type PoolWatch = {
   doubt(): void
 }
 
-export function openPoolWatch({ db, rail }: CoinScene): PoolWatch {
+export function openPoolWatch(scene: CoinScene): PoolWatch {
   let clean_until = Number.NEGATIVE_INFINITY
   return {
     async isTaken(at, tip) {
       const asked_at = performance.now()
       if (asked_at < clean_until) return false
-      const bounds = { coinbase_height: tip.height, final_height: tip.height, limit: ASKED_MOST }
-      const free = await freeCoins(db(), at, bounds)
-      const unspent = await Promise.all(free.map(({ id }) => rail.isUnspent(outpointOf(id))))
-      const taken = free.filter((_, place) => unspent[place] === false)
+      const watched = await untouchedOutputs(scene, at, tip)
+      const spent = await Promise.all(watched.map((output) => isSpentInPool(scene, output)))
+      const taken = watched.filter((_, place) => spent[place])
       if (taken.length === 0) {
         clean_until = asked_at + POOL_FRESH_MS
         return false
       }
-      // A transfer may have reserved the coin meanwhile, or a block has spent it.
-      const still_free = new Set((await freeCoins(db(), at, bounds)).map(({ id }) => id))
-      return taken.some(({ id }) => still_free.has(id))
+      // A transfer may have reserved the output meanwhile, or was signed, or a block has spent it.
+      const still = new Set((await untouchedOutputs(scene, at, tip)).map(({ id }) => id))
+      return taken.some(({ id }) => still.has(id))
     },
     doubt() {
       clean_until = Number.NEGATIVE_INFINITY
     },
   }
+}
+
+/** `maker`: the transaction that makes the output and is in no block. */
+type Untouched = { readonly id: string; readonly maker?: string }
+
+/** Outputs that nothing spends as far as the database knows: free coins, change in mempools, and coins that wait for a signature. */
+async function untouchedOutputs(
+  scene: CoinScene,
+  at: CoinPlace,
+  tip: StoredBlock,
+): Promise<readonly Untouched[]> {
+  const bounds = { coinbase_height: tip.height, final_height: tip.height, limit: SELECTABLE_MOST }
+  const free = await freeCoins(scene.db(), at, bounds)
+  const change = unminedChange(await scene.spendersOf(at), at.script)
+  const unsigned = await unsignedCoins(scene.db(), at)
+  return [
+    ...[...free, ...unsigned].map(({ id }) => ({ id })),
+    ...change.map(({ id }) => ({ id, maker: outpointOf(id).txid })),
+  ]
+}
+
+/** Nodes do not tell an output that is spent in the mempool from one that was never made, unless its transaction is in a block. */
+async function isSpentInPool({ rail }: CoinScene, { id, maker }: Untouched): Promise<boolean> {
+  const unspent = await rail.isUnspent(outpointOf(id))
+  if (unspent !== undefined || maker === undefined || !(await rail.knows(maker))) return unspent === false
+  // Its transaction may have entered the mempool between the two questions.
+  return (await rail.isUnspent(outpointOf(id))) === undefined && rail.knows(maker)
 }
 
 /** The newest block that is deep enough to be final. */

@@ -115,15 +115,40 @@ test('a foreign spend is told once, and its row stays when the block is undone',
 
 test('a reorganisation below the oldest stored block stops the follower and changes nothing', async () => {
   const chain = drawChain()
-  const low = chain.grow()
-  chain.grow([drawTransaction('paid', { outputs: [{ amount: 7n, script: OURS }] })])
-  const following = { ...followingOf(chain), start_height: 2n }
+  const low = chain.grow([drawTransaction('paid', { outputs: [{ amount: 7n, script: OURS }] })])
+  chain.grow()
+  const following = followingOf(chain)
   expect(await follow(db, following)).toMatchObject({ kind: 'at_head' })
+  await bench.admin('DELETE FROM blocks WHERE height < 2')
   const before = await stored()
   const other = chain.grow([], low)
   chain.setHead(chain.grow([], other))
   expect(await follow(db, following)).toMatchObject({ kind: 'lost', oldest: { height: 2n } })
   expect(await stored()).toEqual(before)
+})
+
+test('a reorganisation that takes the very first block that was read is followed', async () => {
+  const chain = drawChain()
+  const low = chain.grow()
+  chain.grow([drawTransaction('paid', { outputs: [{ amount: 7n, script: OURS }] })])
+  const following = { ...followingOf(chain), start_height: 2n }
+  expect(await follow(db, following)).toMatchObject({ kind: 'at_head' })
+  const again = drawTransaction('again', { outputs: [{ amount: 8n, script: OURS }] })
+  chain.setHead(chain.grow([], chain.grow([again], low)))
+  expect(await follow(db, following)).toMatchObject({ kind: 'at_head' })
+  expect(await stored()).toMatchObject([{ amount: 8n, height: 2n }])
+  expect((await tipOf(db, 'bitcoin'))?.hash).toBe(chain.head().block_hash)
+})
+
+test('an endpoint that tells a false height of the first block is not believed', async () => {
+  const chain = drawChain()
+  chain.grow()
+  const following = followingOf(chain)
+  const block = async (hash: string) => ({ ...(await chain.rail.block(hash)), block_height: 1000n })
+  const lied = follow(db, { ...following, rail: { ...chain.rail, block } })
+  await expect(lied).rejects.toThrow('is said to be at height 1000')
+  expect(await follow(db, following)).toMatchObject({ kind: 'at_head' })
+  expect(await tipOf(db, 'bitcoin')).toMatchObject({ height: 1n })
 })
 
 test('of the blocks the newest 2,016 are kept', async () => {

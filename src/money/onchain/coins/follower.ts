@@ -5,6 +5,7 @@ import type { Db } from '../../../db/pool.ts'
 import type { BitcoinRail, FollowedBlock } from '../../../rails/chain/bitcoin/rail.ts'
 import { effectsOf } from './block-effects.ts'
 import {
+  areCoinsBelow,
   blockAtHeight,
   insertBlock,
   lockWallet,
@@ -50,7 +51,10 @@ export async function follow(
     if (next === undefined) return { kind: 'at_head', foreign }
     const is_child = next !== 'undo' && (tip === undefined || next.parent_hash === tip.hash)
     if (is_child) foreign.push(...(await applyBlock(db, following, tip, next)))
-    else if (!(await undoBlock(db, following, tip!))) return { kind: 'lost', foreign, oldest: tip! }
+    else if (!(await undoBlock(db, following, tip!))) {
+      if (await areCoinsBelow(db, network, tip!.height)) return { kind: 'lost', foreign, oldest: tip! }
+      foreign.push(...(await replaceFirst(db, following, tip!)))
+    }
     crashPoint('after_follow')
   }
   return { kind: 'behind', foreign }
@@ -64,8 +68,17 @@ async function firstBlock(
   start_height: bigint | undefined,
 ): Promise<FollowedBlock | undefined> {
   const { block_height: head } = await rail.head()
-  const hash = await rail.hashAt(start_height ?? (head > START_BELOW ? head - START_BELOW : 0n))
-  return hash === undefined ? undefined : rail.block(hash)
+  return blockAt(rail, start_height ?? (head > START_BELOW ? head - START_BELOW : 0n))
+}
+
+/** The hash of a block proves everything but its height, which one endpoint alone tells. */
+async function blockAt(rail: Following['rail'], height: bigint): Promise<FollowedBlock | undefined> {
+  const hash = await rail.hashAt(height)
+  if (hash === undefined) return undefined
+  const block = await rail.block(hash)
+  if (block.block_height !== height)
+    throw new Error(`block ${hash} at height ${height} is said to be at height ${block.block_height}`)
+  return block
 }
 
 /** Undefined at the head. `undo`: the newest stored block is not in the chain any more, and no block is above its height. */
@@ -74,8 +87,8 @@ async function nextBlock(
   { network, rail }: Following,
   tip: StoredBlock,
 ): Promise<FollowedBlock | 'undo' | undefined> {
-  const above = await rail.hashAt(tip.height + 1n)
-  if (above !== undefined) return rail.block(above)
+  const above = await blockAt(rail, tip.height + 1n)
+  if (above !== undefined) return above
   const head = await rail.head()
   // A head above the tip is new: the next run finds it.
   const stored =
@@ -104,17 +117,35 @@ const applyBlock = (
   block: FollowedBlock,
 ): Promise<string[]> =>
   takeStep(db, async (tx) => {
-    const { network, wallet_id, script } = following
+    const { network, wallet_id } = following
     await lockWallet(tx, wallet_id)
     await assertTip(tx, network, tip)
-    // The hash of a block proves everything but its height.
-    if (tip && block.block_height !== tip.height + 1n)
-      throw new Error(`${network}: block ${block.block_hash} is said to be at height ${block.block_height}`)
-    await insertBlock(tx, network, block)
-    const unspent = await unspentIds(tx, network)
-    const effects = effectsOf(block, script, (id) => unspent.has(id))
-    return storeEffects(tx, following, block, effects)
+    return storeBlock(tx, following, block)
   }).catch(stay<string[]>([]))
+
+async function storeBlock(tx: Db, following: Following, block: FollowedBlock): Promise<string[]> {
+  const { network, script } = following
+  await insertBlock(tx, network, block)
+  const unspent = await unspentIds(tx, network)
+  const effects = effectsOf(block, script, (id) => unspent.has(id))
+  return storeEffects(tx, following, block, effects)
+}
+
+/**
+ * The chain left the oldest stored block, and no coin is known below it, as when a reorganisation takes the very first block that was
+ * read: the one that is at its height now takes its place.
+ */
+async function replaceFirst(db: Db, following: Following, first: StoredBlock): Promise<string[]> {
+  const { network, wallet_id, rail } = following
+  const block = await blockAt(rail, first.height)
+  if (!block) throw new Error(`${network}: the endpoints have no block at height ${first.height} any more`)
+  return takeStep(db, async (tx) => {
+    await lockWallet(tx, wallet_id)
+    await assertTip(tx, network, first)
+    await removeBlock(tx, network, first.height)
+    return storeBlock(tx, following, block)
+  }).catch(stay<string[]>([]))
+}
 
 /** False for the oldest stored block: the one below is not known. */
 const undoBlock = (db: Db, { network, wallet_id }: Following, tip: StoredBlock): Promise<boolean> =>

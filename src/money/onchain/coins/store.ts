@@ -114,6 +114,21 @@ export async function freeCoins(
   return rows
 }
 
+/** Mined coins of open transfers for which nothing is signed. */
+export async function unsignedCoins(
+  db: Db,
+  { wallet_id, network }: { readonly wallet_id: string; readonly network: Network },
+): Promise<readonly Pick<StoredCoin, 'id'>[]> {
+  const { rows } = await db.query({
+    name: 'unsigned coins',
+    text: `SELECT c.id FROM open_transfers q JOIN coins c ON c.reserved_by = q.id
+      WHERE q.network = $1 AND c.wallet_id = $2 AND c.spent_by IS NULL AND c.block_height IS NOT NULL
+        AND NOT EXISTS (SELECT FROM transactions x WHERE x.transfer_id = q.id) ORDER BY c.id`,
+    values: [network, wallet_id],
+  })
+  return rows
+}
+
 /**
  * Whether a coin of the transfer can never be in a block: behind it, up to this height, a block has another transaction of the transfer
  * that was to make it, or a stranger's.
@@ -169,6 +184,16 @@ export async function blockAtHeight(
     values: [network, height],
   })
   return rows[0]
+}
+
+/** Whether a coin was made or spent in a block below this height. */
+export async function areCoinsBelow(db: Db, network: Network, height: bigint): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'coins below',
+    text: 'SELECT FROM coins WHERE network = $1 AND (block_height < $2 OR spent_height < $2) LIMIT 1',
+    values: [network, height],
+  })
+  return rows.length > 0
 }
 
 /** The outputs of the network's wallets that no block spends. */

@@ -1,0 +1,78 @@
+import { afterEach, expect, onTestFinished } from 'vitest'
+import { bitcoinTest as test } from '../../../../test/chains/bitcoin-node.ts'
+import { mineCoins, openTestWallet } from '../../../../test/chains/bitcoin-wallet.ts'
+import { type CoinsStage, openCoinsStage } from '../../../../test/chains/coins-stage.ts'
+import { copyRows } from '../../../../test/support/custody.ts'
+import { createDatabase } from '../../../../test/support/database.ts'
+import { silent } from '../../../../test/support/rail-bench.ts'
+import { isPaused } from '../../custody/controls.ts'
+import { chainOrderOf } from '../order.ts'
+import { transferSteps } from '../steps.ts'
+import { transferById } from '../store.ts'
+import { reserveNonce } from '../transactions.ts'
+import { coinsOf } from './store.ts'
+
+/** A database that was restored from a backup, while what it forgot is in the mempools only. */
+let stage: CoinsStage
+afterEach(async () => {
+  expect(await stage.bench.findings()).toEqual([])
+  await stage.stop()
+})
+
+const BALANCE = 1_000_000_000n
+
+/** A wallet with one coin, two transfers, and somebody who will pay the wallet one more coin. */
+async function openScene() {
+  stage = await openCoinsStage()
+  const { bench, node, wallet } = stage
+  const somebody = openTestWallet()
+  const [theirs] = await mineCoins(node, somebody.script, 1)
+  await stage.fund(1)
+  const customer = await bench.customer({ BTC: BALANCE })
+  const [first, second] = [await stage.transfer(customer), await stage.transfer(customer)]
+  const gift = somebody.spend([theirs!], [{ script: wallet.script, amount: theirs!.amount - 1000n }])
+  return { first, second, gift }
+}
+
+/** The service over a copy of the database as it is now. */
+async function openBackup() {
+  const copy = await createDatabase()
+  onTestFinished(() => copy.drop())
+  await copyRows(stage.bench.database.url, copy.url)
+  return copy.url
+}
+
+/** A new coin is mined without what is in the mempool; then the restored service carries the transfer. */
+async function carryRestored(url: string, gift: string, id: string) {
+  await stage.node.mineOnly([gift])
+  await stage.node.mineOnly()
+  const restored = stage.openOn(url)
+  onTestFinished(restored.stop)
+  await restored.follow()
+  const steps = transferSteps(restored.world, silent)
+  await steps.carry((await transferById(restored.world.db, id))!)
+  expect(await transferById(restored.world.db, id)).toMatchObject({ status: 'pending', nonce: null })
+  expect(await isPaused(restored.world, 'bitcoin')).toBe(true)
+}
+
+test('a payment that spends change of a known transfer is not made again with another coin', async () => {
+  const { first, second, gift } = await openScene()
+  await stage.carry(first.id)
+  const backup = await openBackup()
+  await stage.carry(second.id)
+  expect(await coinsOf(stage.world.db, second.id)).toMatchObject([{ made_by: first.id }])
+  await carryRestored(backup, gift, second.id)
+}, 120_000)
+
+test('the same, where the transfer that made the change was not signed yet', async () => {
+  const { first, second, gift } = await openScene()
+  const { chain, world } = stage
+  const chosen = await chain.chooseCoins!(chainOrderOf(first))
+  if (chosen.kind !== 'chosen') throw new Error(`no coins: ${chosen.why}`)
+  await world.commit(reserveNonce(first, await chain.wallet(), 10, { coins: chosen.coins }))
+  const backup = await openBackup()
+  await stage.carry(first.id)
+  await stage.carry(second.id)
+  expect(await coinsOf(world.db, second.id)).toMatchObject([{ made_by: first.id }])
+  await carryRestored(backup, gift, second.id)
+}, 120_000)
