@@ -196,22 +196,25 @@ describe('a client that never reads', () => {
   })
 
   test('is not cut off when it only reads slowly, or waits for a slow response', async () => {
+    // Long enough for a client that a busy machine holds up, and shorter than the response and the whole reading take.
+    const stall_ms = 2500
     const server = await serve(
       (request, response) =>
-        void setTimeout(() => response.end(request.url === '/late' ? 'late' : LONG), 1500),
-      {},
+        void setTimeout(() => response.end(request.url === '/late' ? 'late' : LONG), 1.5 * stall_ms),
+      { stall_ms },
     )
     const late = await ask(server.url, get('/late'))
     expect(late.text).toBe('late')
     const socket = await open(server.url)
     socket.write(get('/'))
+    const began = performance.now()
     let read = 0
     socket.on('data', (bytes) => {
       read += bytes.length
       socket.pause()
-      setTimeout(() => socket.resume(), 5)
+      setTimeout(() => socket.resume(), 80)
     })
-    await until(() => read > LONG.length, 30_000)
-    expect(read).toBeGreaterThan(LONG.length)
-  })
+    await until(() => read > LONG.length, 60_000)
+    expect(performance.now() - began).toBeGreaterThan(stall_ms + 1.5 * stall_ms)
+  }, 240_000)
 })
