@@ -197,6 +197,20 @@ const ways: readonly Way[] = [
     prepare: newCustomer,
     make: (client, customer_id) => newDeposit(client, customer_id, 'BRL', '1'),
   },
+  {
+    // The sandbox leaves this amount pending.
+    type: 'deposit.pending',
+    prepare: newCustomer,
+    make: async ({ api }, customer_id) =>
+      idOf(
+        await api.post('/v1/sandbox/onchain/deposits', {
+          customer_id,
+          network: 'polygon',
+          amount: '25009003',
+        }),
+      ),
+  },
+  sample('deposit.dropped'),
   { type: 'pix.payout.created', prepare: withBrl, make: endedPayout('ana@sandbox.test') },
   { type: 'pix.payout.processing', prepare: withBrl, make: endedPayout('ana@sandbox.test') },
   { type: 'pix.payout.completed', prepare: withBrl, make: endedPayout('ana@sandbox.test') },
