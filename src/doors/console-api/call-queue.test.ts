@@ -48,7 +48,7 @@ describe('concurrent calls of one user', () => {
 })
 
 describe('queries of users', () => {
-  const SLOW = 'SELECT pg_sleep(2)'
+  const SLOW = 'SELECT pg_sleep(1)'
 
   test.each(['db', 'reads'] as const)('leave a connection of the pool %s to API calls', async (pool) => {
     const world = service.worlds.sandbox

@@ -165,18 +165,20 @@ export function Deposits({ page }: { readonly page: Page }) {
         <tbody>
           {deposits.map(({ id, status, network, asset, amount, below_minimum }) => (
             <tr key={id}>
-              <td className="two">
-                <Link className="plain" to={place(`deposits/${id}`)}>
-                  {network ?? money.deposited.one}
-                </Link>
-                <small>
-                  <Status state={status}>
-                    {below_minimum ? money.deposited.below_minimum : money.deposit_state[status]}
-                  </Status>
-                </small>
-              </td>
-              <td className="r">
-                <Amount units={amount} asset={asset} as="column" />
+              <td>
+                <div className="deposit-line">
+                  <div className="two">
+                    <Link className="plain" to={place(`deposits/${id}`)}>
+                      {network ?? money.deposited.one}
+                    </Link>
+                    <small>
+                      <Status state={status}>
+                        {below_minimum ? money.deposited.below_minimum : money.deposit_state[status]}
+                      </Status>
+                    </small>
+                  </div>
+                  <Amount units={amount} asset={asset} as="column" />
+                </div>
               </td>
             </tr>
           ))}
