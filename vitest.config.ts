@@ -12,9 +12,13 @@ const slow = [
   'test/chaos/**',
   'test/cluster/**',
   'test/examples/**',
+  'test/chains/bitcoin-deposits.test.ts',
+  'test/chains/bitcoin-chaos.test.ts',
   'test/chains/bitcoin-production.test.ts',
+  'test/chains/deposits-chaos.test.ts',
   'test/chains/evm-chaos.test.ts',
   'test/chains/nonces.test.ts',
+  'test/chains/sweeps.test.ts',
   'test/audit/background.test.ts',
   'test/audit/corruptions.test.ts',
   'test/audit/forgeries.test.ts',
@@ -30,6 +34,8 @@ const slow = [
   'test/mixed-load.test.ts',
   'test/ops.test.ts',
   'test/partner-install.test.ts',
+  'test/pix/efi-charges.test.ts',
+  'test/pix/pix-chaos.test.ts',
   'test/python/payroll.test.ts',
   'test/quickstart.test.ts',
   'test/retention.test.ts',
@@ -49,6 +55,7 @@ const slow = [
   'src/doors/console-api/exports.test.ts',
   'src/doors/console-api/shares.test.ts',
   'src/limits/hand-over.test.ts',
+  'src/money/charges/kills.test.ts',
   'src/node/backup/**',
   'src/node/database-copy/**',
   'src/node/drain.test.ts',
@@ -85,9 +92,7 @@ const isBrowser = isIn(browser)
 const isSlow = isIn(slow)
 
 const { SUITE } = process.env
-const inSuite = files.filter(
-  (file) => (SUITE === 'quick' && !isSlow(file)) || (SUITE === 'slow' && isSlow(file)) || !SUITE,
-)
+const inSuite = files.filter((file) => !SUITE || isSlow(file) === (SUITE === 'slow'))
 
 const common = {
   testTimeout: 120_000,

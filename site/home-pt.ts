@@ -7,6 +7,7 @@ const about: Readonly<Record<string, string>> = {
   '/docs/python': 'O pacote em Python: as mesmas chamadas',
   '/docs/cli': 'A linha de comando, para parceiros e para operadores',
   '/docs/guides/money': 'Valores, saldos, pagamentos Pix, transferências em USDT e BTC, extrato',
+  '/docs/guides/pix-charges': 'Cobranças Pix: peça um valor, mostre o código e saiba quando o saldo mudou',
   '/docs/guides/deposits': 'Depósitos: endereços para receber USDT e BTC, e quando o saldo muda',
   '/docs/guides/environments': 'Sandbox e produção: o que muda e o que nunca se mistura',
   '/docs/guides/authentication': 'Chaves de API: escopos, lista de IPs, troca e revogação',

@@ -15,6 +15,7 @@ const guides = [
   'errors',
   'limits',
   'lists',
+  'pix-charges',
   'deposits',
   'conversions',
   'payroll',

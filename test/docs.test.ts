@@ -177,7 +177,7 @@ test('every setting that is named is in .env.example', () => {
     ...['USDT', 'BTC'],
     // Of Node itself.
     'NODE_EXTRA_CA_CERTS',
-    ...['PAYOUT', 'TRILHO_WEBHOOK_SECRET', 'SNIPPETS', 'ORDERS', 'SHOP_NAME'],
+    ...['CHARGE', 'PAYOUT', 'TRILHO_WEBHOOK_SECRET', 'SNIPPETS', 'ORDERS', 'SHOP_NAME'],
     ...['BODY', 'FIRST', 'AGAIN', 'CURSOR'],
   ])
   const guides = documents.filter((document) => !nameOf(document).startsWith('test/'))

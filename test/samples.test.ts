@@ -48,14 +48,25 @@ async function act(partner_id: string): Promise<void> {
     await api.post('/v1/sandbox/deposits', { customer_id, asset, amount: '900000000' })
   await api.post('/v1/sandbox/onchain/deposits', { customer_id, network: 'polygon', amount: '25009001' })
   for (const name of ['anyone', 'ac03']) {
-    await api.post('/v1/pix/payouts', {
+    const { json } = await api.post('/v1/pix/payouts', {
       customer_id,
       amount: '1050',
       counterparty: { type: 'pix_key', pix_key: `${name}@sandbox.test` },
       description: 'Invoice 1042',
       idempotency_key: name,
     })
+    if (name === 'anyone') await api.post(`/v1/sandbox/pix/payouts/${json.id}/return`, { amount: '450' })
   }
+  const charge = async (amount: string, key: string): Promise<string> => {
+    const order = { customer_id, amount, description: 'Order 1042', idempotency_key: key }
+    return (await api.post('/v1/pix/charges', order)).json.id
+  }
+  await api.post('/v1/sandbox/pix/payments', { charge_id: await charge('1050', 'paid') })
+  await api.post(`/v1/sandbox/pix/charges/${await charge('1050', 'expired')}/expire`)
+  await charge('19001', 'failed')
+  const given_back = { charge_id: await charge('1050', 'given-back') }
+  const { end_to_end_id } = (await api.post('/v1/sandbox/pix/payments', given_back)).json
+  await api.post(`/v1/sandbox/pix/payments/${end_to_end_id}/return`, { amount: '450' })
   for (const amount of ['25000000', '25009002']) {
     await api.post('/v1/onchain/transfers', {
       customer_id,

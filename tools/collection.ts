@@ -107,6 +107,7 @@ const kinds: Readonly<Record<string, string>> = {
   cus: 'customer_id',
   dep: 'deposit_id',
   po: 'payout_id',
+  chg: 'charge_id',
   tr: 'transfer_id',
   qt: 'quote_id',
   td: 'trade_id',

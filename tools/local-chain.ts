@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { HDKey } from '@scure/bip32'
 import { addr } from 'micro-eth-signer'
+import { encodeFunctionData } from 'viem'
 import type { Reach } from '../src/cli/command.ts'
 import { withDatabase } from '../src/cli/with-database.ts'
 import { act } from '../src/control/operator/act.ts'
@@ -10,31 +12,36 @@ import type { MoneyAction } from '../src/control/operator/actions.ts'
 import type { OperatorActor } from '../src/core/actor.ts'
 import { makeCpf } from '../src/core/document.ts'
 import { networks } from '../src/core/networks.ts'
+import { addDepositAddress } from '../src/money/deposits/addresses.ts'
 import { type Config, readConfig } from '../src/node/config.ts'
 import { startService } from '../src/node/serve.ts'
 import { addCustomer } from '../src/parties/customers/customers.ts'
 import { listPartners } from '../src/parties/partners/partners.ts'
 import { type Anvil, startAnvil } from '../test/chains/anvil.ts'
-import { deployToken } from '../test/chains/token.ts'
+import { deployToken, type TestToken, tokenArtefact } from '../test/chains/token.ts'
 
 /**
- * A whole Trilho that pays on a chain of this machine: a node (anvil) with Polygon's chain id, a token in place of USDT, a funded
- * wallet, and a service whose production world pays from it. Everything lives in a new folder and is gone at the end.
+ * A whole Trilho that pays and is paid on a chain of this machine: a node (anvil) with Polygon's chain id, a token in place of USDT, a
+ * funded wallet, deposit addresses, and a service whose production world uses them. Everything lives in a new folder and is gone at the
+ * end.
  */
 const USDT = 10n ** 6n
 const WALLET_TOKENS = 100_000n * USDT
 const CUSTOMER_TOKENS = 1_000n * USDT
 const GAS_COIN = 10n ** 20n
 const BLOCK_SECONDS = 1
+const DEPOSITED_TOKENS = 5n * USDT
 /** Somebody to pay. */
 const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
 const operators = ['maria@operator.example', 'joao@operator.example'] as const
 
 const node = await startChain()
+const [payer] = (await node.call<string[]>('eth_accounts')) as [string]
 const folder = await mkdtemp(join(tmpdir(), 'trilho-local-chain-'))
 try {
-  await serve(await configure(node, folder))
+  const token = await deployToken(node)
+  await serve(await configure(node, token, folder), token)
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException
   const text =
@@ -48,7 +55,7 @@ try {
 process.exit()
 
 /** Until it is told to stop. */
-async function serve(config: Config): Promise<void> {
+async function serve(config: Config, token: TestToken): Promise<void> {
   const service = await startService({
     config,
     print: (text) => void process.stdout.write(text),
@@ -57,7 +64,7 @@ async function serve(config: Config): Promise<void> {
     },
   })
   try {
-    process.stdout.write(renderInstructions(service.url, await withDatabase(config, prepare)))
+    process.stdout.write(renderInstructions(service.url, token, await withDatabase(config, prepare)))
     await new Promise<void>((resolve) => {
       // Ctrl+C reaches this process from the terminal and from npm; the second signal must not cut the first one short.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
@@ -77,11 +84,12 @@ async function startChain(): Promise<Anvil> {
   }
 }
 
-async function configure(node: Anvil, folder: string): Promise<Config> {
+async function configure(node: Anvil, token: TestToken, folder: string): Promise<Config> {
   const key = randomBytes(32)
   const wallet = addr.fromPrivateKey(new Uint8Array(key))
-  const token = await deployToken(node)
+  const deposits = HDKey.fromMasterSeed(randomBytes(32)).derive("m/44'/60'/0'")
   await token.mint(wallet, WALLET_TOKENS)
+  await token.mint(payer, WALLET_TOKENS)
   await node.setBalance(wallet, GAS_COIN)
   // What the wallet holds is read at a block that is final.
   await node.mine(2 * networks.polygon.confirmations)
@@ -93,12 +101,19 @@ async function configure(node: Anvil, folder: string): Promise<Config> {
     DATA_DIR: folder,
     EVM_WALLET_KEY: key.toString('hex'),
     EVM_WALLET: wallet,
+    EVM_DEPOSIT_XPUB: deposits.publicExtendedKey,
+    EVM_DEPOSIT_KEY: deposits.privateExtendedKey!,
     POLYGON_RPC: node.url,
     POLYGON_USDT: token.contract,
   })
 }
 
-type Prepared = { readonly key: string; readonly customer_id: string; readonly logins: readonly string[] }
+type Prepared = {
+  readonly key: string
+  readonly customer_id: string
+  readonly deposit_address: string
+  readonly logins: readonly string[]
+}
 
 /** As two operators would: one proposes what moves money, the other approves it. */
 async function prepare({ office, shared, worlds }: Reach): Promise<Prepared> {
@@ -118,6 +133,7 @@ async function prepare({ office, shared, worlds }: Reach): Promise<Prepared> {
     name: 'Ana Souza',
     document: makeCpf('529982247'),
   })
+  const { address } = await addDepositAddress(world, { partner_id }, { customer_id, network: 'polygon' })
   const reference = 'local chain'
   await byTwo(office, [maria, joao], {
     name: 'move_custody',
@@ -133,7 +149,8 @@ async function prepare({ office, shared, worlds }: Reach): Promise<Prepared> {
       ...{ reason: 'a first balance', reference },
     },
   })
-  return { key: made.done.value, customer_id, logins: [maria.login, joao.login] }
+  const logins = [maria.login, joao.login]
+  return { key: made.done.value, customer_id, deposit_address: address.address, logins }
 }
 
 type Office = Reach['office']
@@ -162,20 +179,36 @@ async function byTwo(
   await act(office, approver, { name: 'approve', details: { proposal_id: proposed.proposed.id } })
 }
 
-function renderInstructions(url: string, { key, customer_id, logins }: Prepared): string {
+/** The order of somebody else to the node: it pays tokens to a deposit address. */
+function paymentTo(address: string, token: TestToken): string {
+  const { abi } = tokenArtefact
+  const data = encodeFunctionData({ abi, functionName: 'transfer', args: [address, DEPOSITED_TOKENS] })
+  const params = [{ from: payer, to: token.contract, data }]
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_sendTransaction', params })
+}
+
+function renderInstructions(url: string, token: TestToken, prepared: Prepared): string {
+  const { key, customer_id, deposit_address, logins } = prepared
   const order = {
     ...{ customer_id, asset: 'USDT', network: 'polygon', amount: '2500000' },
     ...{ destination_address: DESTINATION, idempotency_key: 'first' },
   }
+  const { title, confirmations } = networks.polygon
   return `
-  Production pays on a chain of this machine (${networks.polygon.title}'s chain id, a block every second). Paste this into another
+  Production pays on a chain of this machine (${title}'s chain id, a block every second). Paste this into another
   terminal, once for the transfer and again for the retry, which pays nothing more:
 
     export TRILHO_URL=${url} TRILHO_KEY=${key} CUSTOMER=${customer_id}
     curl -s "$TRILHO_URL/v1/onchain/transfers" -H "Authorization: Bearer $TRILHO_KEY" -H 'Content-Type: application/json' \\
       -d '${JSON.stringify(order)}'
 
-  It is confirmed after ${networks.polygon.confirmations} blocks. See it in the console under Production, as the owner above: ${url}/console
+  It is confirmed after ${confirmations} blocks. The customer has a deposit address, ${deposit_address}.
+  Here somebody pays 5 USDT to it, and the deposit is credited after ${confirmations} blocks:
+
+    curl -s ${node.url} -H 'Content-Type: application/json' -d '${paymentTo(deposit_address, token)}'
+    curl -s "$TRILHO_URL/v1/deposits?customer_id=$CUSTOMER" -H "Authorization: Bearer $TRILHO_KEY"
+
+  See both in the console under Production, as the owner above: ${url}/console
   Operators see the wallet and compare the books under Rails & workers; each sets up a second factor first:
 
 ${logins.map((login) => `    ${login}`).join('\n')}

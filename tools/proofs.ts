@@ -3,11 +3,17 @@ export type Proof = {
   readonly name: string
   readonly title: string
   readonly suites: readonly string[]
-  /** Suites below `suites` that belong to another proof: a figure stands on one page only. */
+  /** Files and folders below `suites` that belong to another proof: a figure stands on one page only. */
   readonly except?: readonly string[]
   /** A conclusion that the proof does not support. */
   readonly limits: string
 }
+
+const depositSuites = [
+  'test/chains/bitcoin-deposits.test.ts',
+  'test/chains/deposits-chaos.test.ts',
+  'test/chains/deposits.test.ts',
+]
 
 export const proofs: readonly Proof[] = [
   {
@@ -34,9 +40,57 @@ behind them. The tests killed processes and cut connections; they did not cut th
     name: 'evm',
     title: 'Transfers on EVM networks',
     suites: ['test/chains', 'src/rails/chain', 'src/rails/signer'],
+    except: [
+      ...depositSuites,
+      'test/chains/bitcoin-chaos.test.ts',
+      'test/chains/bitcoin-node.test.ts',
+      'test/chains/bitcoin-production.test.ts',
+      'src/rails/chain/bitcoin',
+      'src/rails/chain/bitcoin.test.ts',
+      'src/rails/signer/bitcoin.test.ts',
+    ],
     limits: `The chains are anvil, a real EVM node with a chain of its own: no network with other miners, no geth, and no public
 provider was used. All three endpoints of a chain are in front of one node. The token is a test token with the behaviour of USDT
 that can harm: no return value, pause, black list, fee. The service keeps one wallet per network; two wallets were not tried.`,
+  },
+  {
+    name: 'deposits',
+    title: 'Deposits on EVM networks and on Bitcoin',
+    suites: [...depositSuites, 'src/money/deposits/deposits.test.ts'],
+    limits: `The chains are two of anvil and one of a node of Bitcoin Core's lineage, which may be Litecoin's: no network with other miners, and
+no public provider was used. All three endpoints of a chain are in front of one node, and one of them at a time failed or lied: two that
+tell the same lie have a deposit credited. Reorganisations were at most 6 blocks deep. That is less than what credits on EVM networks, and more
+than the 2 blocks that credit on Bitcoin: there each credited deposit came back in another block. One that does not is an exception for
+operators, and a loss.`,
+  },
+  {
+    name: 'bitcoin',
+    title: 'Transfers on Bitcoin',
+    suites: [
+      'test/chains/bitcoin-chaos.test.ts',
+      'test/chains/bitcoin-node.test.ts',
+      'test/chains/bitcoin-production.test.ts',
+      'src/money/onchain/coins',
+      'src/rails/chain/bitcoin',
+      'src/rails/chain/bitcoin.test.ts',
+      'src/rails/signer/bitcoin.test.ts',
+    ],
+    limits: `The chain is a regtest chain of its own, on the program that the figures name: no other miners, no public network, and
+fees that a stranger of the test raised. If the program is litecoind, Bitcoin Core itself was not tried; calls, scripts and
+transactions are the same. Both nodes ran on one machine, and the test carried blocks and transactions between them. Nodes prune whole
+files of blocks, for which the chain is too short: an endpoint answered as a pruned node does. All deep reorganisations returned their
+payments to a mempool; a payment that another transaction replaces for good after it was confirmed is in the tests of the coins, where
+operators resolve it. Nobody waited for half an hour until a payment counts as stuck, nor for the pauses between two questions: the
+test changed these times in the database. An endpoint that calls coins spent was left out, because it pauses the rail by design.`,
+  },
+  {
+    name: 'pix',
+    title: 'Pix payouts and charges over Efí',
+    suites: ['test/pix', 'src/rails/pix', 'src/money/charges/kills.test.ts'],
+    limits: `Efí is a stub that answers as its documentation describes; no bank and no sandbox of Efí was used. What the documentation does not
+show, such as the time until a status query finds a payment, the stub assumes. Nobody ordered under another account while the run went on,
+and nobody changed the credentials. Payouts that fail because they could not be handed over for ten minutes are in the tests of the
+slices. At its small size the run does not wait for the pauses between two questions: it changes these times in the database.`,
   },
   {
     name: 'memory',

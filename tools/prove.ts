@@ -53,7 +53,9 @@ function runProof({ suites, except = [] }: Proof): ProofRun {
     [
       join(root, 'node_modules/vitest/vitest.mjs'),
       'run',
-      ...suites.flatMap(filesOf).filter((path) => !except.includes(path)),
+      ...suites
+        .flatMap(filesOf)
+        .filter((path) => !except.some((other) => path === other || path.startsWith(`${other}/`))),
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report_file}`,

@@ -28,6 +28,7 @@ export const replaced: Readonly<Record<string, string>> = {
   [variables.document]: '{{document}}',
   'user-4711': 'user-4711-{{run}}',
   'invoice-1042': 'invoice-1042-{{run}}',
+  'order-1042': 'order-1042-{{run}}',
   'withdrawal-77': 'withdrawal-77-{{run}}',
 }
 
@@ -72,6 +73,7 @@ export const walk: readonly Chapter[] = [
       },
       'sandbox.payouts.complete',
       'pix.payouts.receipt',
+      'sandbox.payouts.send_back',
       {
         call: 'pix.payouts.create',
         as: {
@@ -81,6 +83,22 @@ export const walk: readonly Chapter[] = [
         body: { counterparty: slow, idempotency_key: 'to-fail-{{run}}' },
       },
       'sandbox.payouts.fail',
+    ],
+  },
+  {
+    title: 'Pix charges',
+    steps: [
+      'pix.charges.create',
+      'pix.charges.list',
+      'pix.charges.get',
+      'sandbox.payments.create',
+      'sandbox.payments.send_back',
+      {
+        call: 'pix.charges.create',
+        as: { name: 'charge_to_expire', title: 'Create a charge, to let it expire' },
+        body: { idempotency_key: 'to-expire-{{run}}' },
+      },
+      'sandbox.charges.expire',
     ],
   },
   {

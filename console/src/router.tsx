@@ -1,5 +1,6 @@
 import { createRouter } from '@tanstack/react-router'
 import { bareAddresses, environmentRoute, operatorRoute, rootRoute, shellRoute } from './layouts.tsx'
+import { chargesRoutes } from './pages/charges/routes.tsx'
 import { conversionsRoutes } from './pages/conversions/routes.tsx'
 import { developersRoutes } from './pages/developers/routes.tsx'
 import { findingRoutes } from './pages/finding/routes.tsx'
@@ -19,6 +20,7 @@ const routeTree = rootRoute.addChildren([
       ...peopleRoutes,
       ...overviewRoutes,
       ...moneyRoutes,
+      ...chargesRoutes,
       ...conversionsRoutes,
       ...developersRoutes,
       ...playgroundRoutes,

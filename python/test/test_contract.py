@@ -84,6 +84,7 @@ class Contract(Case):
         self.assertEqual(client.pix.payouts.get(made["id"])["amount"], 1050)
         self.assertTrue(client.pix.payouts.receipt(made["id"], lang="en").startswith(b"%PDF-"))
         self.assertEqual(len(client.pix.payouts.list(idempotency_key=made["idempotency_key"]).page().data), 1)
+        self.assertEqual(client.sandbox.payouts.send_back(made["id"], amount=50)["amount_returned"], 50)
         for end, status in ((client.sandbox.payouts.complete, "completed"), (client.sandbox.payouts.fail, "failed")):
             slow = client.pix.payouts.create(**self.order("slow@sandbox.test"))
             waiting: List[Any] = []
@@ -149,6 +150,18 @@ class Contract(Case):
             client.quotes.execute(stale["id"])
         self.assertEqual(told.exception.code, "quote_expired")
         self.assertEqual([one["id"] for one in client.quotes.list(status="expired")], [stale["id"]])
+
+    def test_charges(self) -> None:
+        client = self.client
+        order = {"customer_id": self.customer_id, "amount": 1050, "idempotency_key": "charge"}
+        charge = client.pix.charges.create(**order)
+        paid = client.sandbox.payments.create(charge_id=charge["id"], amount=1000)
+        self.assertEqual((paid["charge_id"], paid["amount"]), (charge["id"], 1000))
+        returned = client.sandbox.payments.send_back(paid["end_to_end_id"], amount=50)
+        self.assertEqual(returned["amount_returned"], 50)
+        self.assertEqual(client.sandbox.charges.expire(charge["id"])["status"], "expired")
+        self.assertEqual(client.pix.charges.get(charge["id"])["amount_received"], 1000)
+        self.assertEqual([one["id"] for one in client.pix.charges.list(status="expired")], [charge["id"]])
 
     def test_deposits_account_usage_and_requests(self) -> None:
         client = self.client

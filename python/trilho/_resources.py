@@ -252,11 +252,79 @@ class PixKeys(Resource):
         return result
 
 
+class PixCharges(Resource):
+    def create(
+        self,
+        *,
+        customer_id: str,
+        amount: int,
+        idempotency_key: str,
+        expires_in_seconds: Optional[int] = None,
+        description: Optional[str] = None,
+        metadata: Optional[Mapping[str, str]] = None,
+    ) -> t.PixCharge:
+        """Ask for a Pix payment. `POST /v1/pix/charges`
+
+        customer_id: Starts with cus_
+        amount: Whole number of the smallest unit
+        idempotency_key: Yours; the same key with the same body is one operation, for 24 hours
+        expires_in_seconds: For how long it can be paid. Default: 3600
+        description: Visible to the payer
+        metadata: Up to 20 texts of your own
+        """
+        result: t.PixCharge = self._call("pix.charges.create", {}, {
+            "customer_id": customer_id,
+            "amount": amount,
+            "idempotency_key": idempotency_key,
+            "expires_in_seconds": expires_in_seconds,
+            "description": description,
+            "metadata": metadata,
+        })
+        return result
+
+    def list(
+        self,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        created_after: Optional[str] = None,
+        created_before: Optional[str] = None,
+        customer_id: Optional[str] = None,
+        status: Optional[Literal["pending", "open", "paid", "expired", "failed"]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Listing[t.PixCharge]:
+        """List charges, newest first. `GET /v1/pix/charges`
+
+        limit: How many, 1 to 100; 20 when absent
+        cursor: next_cursor of the page before, with the same filters
+        created_after: Created at this time or later
+        created_before: Created before this time
+        customer_id: Starts with cus_
+        status: pending is being registered with the payment provider; open can be paid; paid and failed are final; expired becomes paid if a late payment completes the amount
+        idempotency_key: Made under this idempotency key: 1 to 255 printable ASCII characters
+        """
+        return Listing(self._call, "pix.charges.list", {}, {
+            "limit": limit,
+            "cursor": cursor,
+            "created_after": created_after,
+            "created_before": created_before,
+            "customer_id": customer_id,
+            "status": status,
+            "idempotency_key": idempotency_key,
+        })
+
+    def get(self, charge_id: str) -> t.PixCharge:
+        """Read a charge. `GET /v1/pix/charges/{charge_id}`"""
+        result: t.PixCharge = self._call("pix.charges.get", {"charge_id": charge_id}, {})
+        return result
+
+
 class Pix(Resource):
     def __init__(self, call: Call) -> None:
         super().__init__(call)
         self.payouts = PixPayouts(call)
         self.keys = PixKeys(call)
+        self.charges = PixCharges(call)
 
 
 class SandboxPayouts(Resource):
@@ -268,6 +336,62 @@ class SandboxPayouts(Resource):
     def fail(self, payout_id: str) -> t.PixPayout:
         """Let a processing payout fail. `POST /v1/sandbox/pix/payouts/{payout_id}/fail`"""
         result: t.PixPayout = self._call("sandbox.payouts.fail", {"payout_id": payout_id}, {})
+        return result
+
+    def send_back(
+        self,
+        payout_id: str,
+        *,
+        amount: Optional[int] = None,
+    ) -> t.PixPayout:
+        """Let a completed payout come back. `POST /v1/sandbox/pix/payouts/{payout_id}/return`
+
+        amount: Whole number of the smallest unit
+        """
+        result: t.PixPayout = self._call("sandbox.payouts.send_back", {"payout_id": payout_id}, {
+            "amount": amount,
+        })
+        return result
+
+
+class SandboxPayments(Resource):
+    def create(
+        self,
+        *,
+        charge_id: Optional[str] = None,
+        amount: Optional[int] = None,
+    ) -> t.PixPayment:
+        """Let somebody pay by Pix. `POST /v1/sandbox/pix/payments`
+
+        charge_id: Default: the payment names no charge
+        amount: Default: the amount of the charge
+        """
+        result: t.PixPayment = self._call("sandbox.payments.create", {}, {
+            "charge_id": charge_id,
+            "amount": amount,
+        })
+        return result
+
+    def send_back(
+        self,
+        end_to_end_id: str,
+        *,
+        amount: Optional[int] = None,
+    ) -> t.Deposit:
+        """Let a received payment be given back. `POST /v1/sandbox/pix/payments/{end_to_end_id}/return`
+
+        amount: Whole number of the smallest unit
+        """
+        result: t.Deposit = self._call("sandbox.payments.send_back", {"end_to_end_id": end_to_end_id}, {
+            "amount": amount,
+        })
+        return result
+
+
+class SandboxCharges(Resource):
+    def expire(self, charge_id: str) -> t.PixCharge:
+        """Let a charge expire now. `POST /v1/sandbox/pix/charges/{charge_id}/expire`"""
+        result: t.PixCharge = self._call("sandbox.charges.expire", {"charge_id": charge_id}, {})
         return result
 
 
@@ -358,7 +482,7 @@ class SandboxDeposits(Resource):
 class SandboxEvents(Resource):
     def create(
         self,
-        kind: Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled"],
+        kind: Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "deposit.returned", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "pix.payout.returned", "pix.charge.open", "pix.charge.paid", "pix.charge.expired", "pix.charge.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled"],
         *,
         override: Optional[Mapping[str, Any]] = None,
     ) -> t.Event:
@@ -376,6 +500,8 @@ class Sandbox(Resource):
     def __init__(self, call: Call) -> None:
         super().__init__(call)
         self.payouts = SandboxPayouts(call)
+        self.payments = SandboxPayments(call)
+        self.charges = SandboxCharges(call)
         self.transfers = SandboxTransfers(call)
         self.prices = SandboxPrices(call)
         self.quotes = SandboxQuotes(call)
@@ -752,7 +878,7 @@ class Events(EventStream):
         created_before: Optional[str] = None,
         after: Optional[str] = None,
         wait: Optional[int] = None,
-        type: Optional[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "webhook_endpoint.test"]] = None,
+        type: Optional[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "deposit.returned", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "pix.payout.returned", "pix.charge.open", "pix.charge.paid", "pix.charge.expired", "pix.charge.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "webhook_endpoint.test"]] = None,
         object_id: Optional[str] = None,
     ) -> Listing[t.Event]:
         """Read the event log. `GET /v1/events`
@@ -844,7 +970,7 @@ class WebhookEndpoints(Resource):
         self,
         *,
         url: str,
-        events: Sequence[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"]],
+        events: Sequence[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "deposit.returned", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "pix.payout.returned", "pix.charge.open", "pix.charge.paid", "pix.charge.expired", "pix.charge.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"]],
         description: Optional[str] = None,
     ) -> t.WebhookEndpointWithSecret:
         """Create a webhook endpoint. `POST /v1/webhook_endpoints`
@@ -892,7 +1018,7 @@ class WebhookEndpoints(Resource):
         endpoint_id: str,
         *,
         url: Optional[str] = None,
-        events: Optional[Sequence[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"]]] = None,
+        events: Optional[Sequence[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "deposit.returned", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "pix.payout.returned", "pix.charge.open", "pix.charge.paid", "pix.charge.expired", "pix.charge.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"]]] = None,
         description: Union[Optional[str], Omitted] = OMITTED,
         status: Optional[Literal["enabled", "disabled"]] = None,
     ) -> t.WebhookEndpoint:

@@ -36,11 +36,16 @@ class Balance(TypedDict):
     decimals: int
 
 
-class StatementLineCause(TypedDict):
-    type: Union[Literal["payout", "transfer", "trade", "deposit", "reversal", "adjustment"], str]
-    """`reversal` is money that a failed payout or transfer returned, with the id of that payout or transfer, or a credit that the operator took back (`adj_…`)"""
+class StatementLineCauseAlways(TypedDict):
+    type: Union[Literal["payout", "transfer", "trade", "deposit", "reversal", "return", "adjustment"], str]
+    """`reversal` is money that a failed payout or transfer returned, with the id of that payout or transfer, or a credit that the operator took back (`adj_…`). `return` is money of a completed Pix payment that went back: `of` names the payment"""
     id: str
     """The object that moved the money; its prefix tells its type"""
+
+
+class StatementLineCause(StatementLineCauseAlways, total=False):
+    of: str
+    """For a `return`: the payout or deposit of which the money went back"""
 
 
 class StatementLine(TypedDict):
@@ -68,7 +73,7 @@ class ToPixKeyAlways(TypedDict):
 
 class ToPixKey(ToPixKeyAlways, total=False):
     document: str
-    """The holder’s CPF or CNPJ, if you know it: another holder’s key is refused"""
+    """The holder’s CPF or CNPJ: another holder’s key is refused. Default: whoever the directory names; where it cannot be asked, the customer’s own document, so a payout to somebody else needs it"""
 
 
 class ToBankAccount(TypedDict):
@@ -88,6 +93,7 @@ class ToBankAccount(TypedDict):
 
 class PixPayoutCounterpartyAlways(TypedDict):
     name: str
+    """Empty if the payment provider names no holders, and it is not the customer"""
     document: str
     """Masked"""
     pix_key: Optional[str]
@@ -102,7 +108,7 @@ class PixPayoutCounterparty(PixPayoutCounterpartyAlways, total=False):
 
 
 class PixPayoutFailureAlways(TypedDict):
-    code: Union[Literal["recipient_account_invalid", "recipient_account_blocked", "recipient_account_closed", "recipient_document_mismatch", "recipient_limit_exceeded", "payment_not_supported", "rejected_by_recipient_bank", "suspected_fraud", "regulatory_block", "network_timeout", "provider_error", "resolved_by_operator"], str]
+    code: Union[Literal["recipient_account_invalid", "recipient_account_blocked", "recipient_account_closed", "recipient_document_mismatch", "recipient_key_not_found", "recipient_limit_exceeded", "payment_not_supported", "rejected_by_recipient_bank", "suspected_fraud", "regulatory_block", "network_timeout", "never_sent", "provider_error", "resolved_by_operator"], str]
     message: str
 
 
@@ -138,6 +144,8 @@ class PixPayout(PixPayoutAlways, total=False):
     description: str
     metadata: Dict[str, str]
     """Your own texts, as the request had them"""
+    amount_returned: int
+    """What came back of the payment after it was completed, in centavos; absent if nothing did"""
     completed_at: str
     """When it was paid"""
     failed_at: str
@@ -146,6 +154,7 @@ class PixPayout(PixPayoutAlways, total=False):
 
 class PixPayoutDryRunCounterpartyAlways(TypedDict):
     name: str
+    """Empty if the payment provider names no holders, and it is not the customer"""
     document: str
     """Masked"""
     pix_key: Optional[str]
@@ -178,6 +187,7 @@ class PixPayoutDryRun(PixPayoutDryRunAlways, total=False):
 
 
 class PixKeyHolder(TypedDict):
+    """Who holds the key. Absent where the payment provider lets nobody look keys up: it checks the holder when it pays"""
     name: str
     document: str
     """Masked"""
@@ -187,12 +197,115 @@ class PixKeyAlways(TypedDict):
     type: Union[Literal["cpf", "cnpj", "email", "phone", "random"], str]
     pix_key: str
     """Normalised"""
-    holder: "PixKeyHolder"
 
 
 class PixKey(PixKeyAlways, total=False):
+    holder: "PixKeyHolder"
+    """Who holds the key. Absent where the payment provider lets nobody look keys up: it checks the holder when it pays"""
     payable: bool
-    """Whether the customer asked about may pay it"""
+    """Whether the customer asked about may pay it; absent if this shows only when the payment is made"""
+
+
+class PixChargeFailureAlways(TypedDict):
+    code: Union[Literal["provider_error", "provider_unreachable"], str]
+    message: str
+
+
+class PixChargeFailure(PixChargeFailureAlways, total=False):
+    """Why it failed"""
+    rail_code: str
+    """As the payment provider said it"""
+
+
+class PixChargeAlways(TypedDict):
+    id: str
+    """Starts with chg_"""
+    customer_id: str
+    """Starts with cus_"""
+    amount: int
+    """Whole number of the smallest unit"""
+    decimals: Literal[2]
+    status: Union[Literal["pending", "open", "paid", "expired", "failed"], str]
+    """pending is being registered with the payment provider; open can be paid; paid and failed are final; expired becomes paid if a late payment completes the amount"""
+    amount_received: int
+    """The sum of the payments that were credited, in centavos; it may be above `amount`"""
+    pix_copia_e_cola: Optional[str]
+    """The BR Code that the payer copies, or scans as a QR code; null until the charge is open"""
+    txid: str
+    """The charge’s reference in the Pix network"""
+    idempotency_key: str
+    expires_at: str
+    """Until when it can be paid"""
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+
+
+class PixCharge(PixChargeAlways, total=False):
+    description: str
+    failure: "PixChargeFailure"
+    """Why it failed"""
+    metadata: Dict[str, str]
+    """Your own texts, as the request had them"""
+    paid_at: str
+    """When the payment was made that completed the amount"""
+    failed_at: str
+    """When it failed"""
+
+
+class PixPayment(TypedDict):
+    end_to_end_id: str
+    """The id of the payment in the Pix network"""
+    charge_id: Optional[str]
+    """The charge that was paid"""
+    amount: int
+    """Whole number of the smallest unit"""
+    deposit_id: Optional[str]
+    """Its credit; null if nothing was credited"""
+
+
+class DepositConfirmations(TypedDict):
+    seen: int
+    """Blocks with and above the transaction, when it was last looked at"""
+    needed: int
+    """It is credited when so many were seen"""
+
+
+class DepositAlways(TypedDict):
+    id: str
+    """Starts with dep_"""
+    customer_id: str
+    """Starts with cus_"""
+    asset: Union[Literal["BRL", "USDT", "BTC"], str]
+    """BRL, USDT or BTC"""
+    amount: int
+    """Whole number of the smallest unit"""
+    decimals: int
+    status: Union[Literal["completed", "pending", "dropped"], str]
+    """completed is final: the balance has it. pending was seen on its network, and waits for confirmations; dropped was removed from the chain before that, and becomes pending again if it comes back"""
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+
+
+class Deposit(DepositAlways, total=False):
+    network: Union[Literal["polygon", "arbitrum", "optimism", "tron", "ethereum", "bitcoin"], str]
+    """The network on which it came in"""
+    address: str
+    """The deposit address that was paid"""
+    tx_hash: str
+    """The transaction that paid it"""
+    output_index: int
+    """Which output of the transaction, or which of its log entries; with tx_hash it names one deposit"""
+    confirmations: "DepositConfirmations"
+    below_minimum: bool
+    """There, and true, when it is below the minimum of its network: then it stays pending"""
+    end_to_end_id: str
+    """The id of the payment in the Pix network"""
+    charge_id: str
+    """The charge that was paid"""
+    amount_returned: int
+    """What was given back of the payment, and debited again; absent if nothing was"""
+    completed_at: str
+    """When the balance got it"""
 
 
 class OnchainTransferFailureAlways(TypedDict):
@@ -487,45 +600,6 @@ class DepositAddress(TypedDict):
     """ISO 8601, UTC, milliseconds"""
 
 
-class DepositConfirmations(TypedDict):
-    seen: int
-    """Blocks with and above the transaction, when it was last looked at"""
-    needed: int
-    """It is credited when so many were seen"""
-
-
-class DepositAlways(TypedDict):
-    id: str
-    """Starts with dep_"""
-    customer_id: str
-    """Starts with cus_"""
-    asset: Union[Literal["BRL", "USDT", "BTC"], str]
-    """BRL, USDT or BTC"""
-    amount: int
-    """Whole number of the smallest unit"""
-    decimals: int
-    status: Union[Literal["completed", "pending", "dropped"], str]
-    """completed is final: the balance has it. pending was seen on its network, and waits for confirmations; dropped was removed from the chain before that, and becomes pending again if it comes back"""
-    created_at: str
-    """ISO 8601, UTC, milliseconds"""
-
-
-class Deposit(DepositAlways, total=False):
-    network: Union[Literal["polygon", "arbitrum", "optimism", "tron", "ethereum", "bitcoin"], str]
-    """The network on which it came in"""
-    address: str
-    """The deposit address that was paid"""
-    tx_hash: str
-    """The transaction that paid it"""
-    output_index: int
-    """Which output of the transaction, or which of its log entries; with tx_hash it names one deposit"""
-    confirmations: "DepositConfirmations"
-    below_minimum: bool
-    """There, and true, when it is below the minimum of its network: then it stays pending"""
-    completed_at: str
-    """When the balance got it"""
-
-
 class RequestAlways(TypedDict):
     id: str
     """As in the header X-Request-Id"""
@@ -555,7 +629,7 @@ class WebhookEndpointWithSecretAlways(TypedDict):
     """Starts with whe_"""
     url: str
     """Where to POST: https (in the sandbox also http), a public address"""
-    events: List[Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"], str]]
+    events: List[Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "deposit.returned", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "pix.payout.returned", "pix.charge.open", "pix.charge.paid", "pix.charge.expired", "pix.charge.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"], str]]
     """Event types; * is every type, also those to come"""
     status: Union[Literal["enabled", "disabled"], str]
     created_at: str
@@ -582,7 +656,7 @@ class WebhookEndpointAlways(TypedDict):
     """Starts with whe_"""
     url: str
     """Where to POST: https (in the sandbox also http), a public address"""
-    events: List[Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"], str]]
+    events: List[Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "deposit.returned", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "pix.payout.returned", "pix.charge.open", "pix.charge.paid", "pix.charge.expired", "pix.charge.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "*"], str]]
     """Event types; * is every type, also those to come"""
     status: Union[Literal["enabled", "disabled"], str]
     created_at: str
@@ -639,7 +713,7 @@ class WebhookDeliveryAlways(TypedDict):
     """Starts with evt_"""
     endpoint_id: str
     """Starts with whe_"""
-    type: Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "webhook_endpoint.test"], str]
+    type: Union[Literal["customer.created", "customer.updated", "customer.blocked", "customer.unblocked", "deposit.pending", "deposit.completed", "deposit.dropped", "deposit.returned", "pix.payout.created", "pix.payout.processing", "pix.payout.completed", "pix.payout.failed", "pix.payout.returned", "pix.charge.open", "pix.charge.paid", "pix.charge.expired", "pix.charge.failed", "onchain.transfer.created", "onchain.transfer.processing", "onchain.transfer.confirmed", "onchain.transfer.failed", "trade.completed", "trade.failed", "fee_payout.completed", "api_key.created", "api_key.rotated", "api_key.revoked", "webhook_endpoint.disabled", "webhook_endpoint.test"], str]
     status: Union[Literal["pending", "delivered", "exhausted", "canceled"], str]
     """exhausted: every attempt of the schedule failed; canceled: the endpoint was disabled or deleted before it was delivered. Both can be redelivered. There may be more in the future"""
     created_at: str
@@ -875,6 +949,22 @@ class DepositDroppedEvent(TypedDict):
     data: "DepositDroppedEventData"
 
 
+class DepositReturnedEventData(TypedDict):
+    object: "Deposit"
+
+
+class DepositReturnedEvent(TypedDict):
+    id: str
+    """Starts with evt_"""
+    type: Literal["deposit.returned"]
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+    environment: Union[Literal["production", "sandbox"], str]
+    sequence: int
+    """Rises per object: drop what is lower than what you have"""
+    data: "DepositReturnedEventData"
+
+
 class PixPayoutCreatedEventData(TypedDict):
     object: "PixPayout"
 
@@ -937,6 +1027,86 @@ class PixPayoutFailedEvent(TypedDict):
     sequence: int
     """Rises per object: drop what is lower than what you have"""
     data: "PixPayoutFailedEventData"
+
+
+class PixPayoutReturnedEventData(TypedDict):
+    object: "PixPayout"
+
+
+class PixPayoutReturnedEvent(TypedDict):
+    id: str
+    """Starts with evt_"""
+    type: Literal["pix.payout.returned"]
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+    environment: Union[Literal["production", "sandbox"], str]
+    sequence: int
+    """Rises per object: drop what is lower than what you have"""
+    data: "PixPayoutReturnedEventData"
+
+
+class PixChargeOpenEventData(TypedDict):
+    object: "PixCharge"
+
+
+class PixChargeOpenEvent(TypedDict):
+    id: str
+    """Starts with evt_"""
+    type: Literal["pix.charge.open"]
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+    environment: Union[Literal["production", "sandbox"], str]
+    sequence: int
+    """Rises per object: drop what is lower than what you have"""
+    data: "PixChargeOpenEventData"
+
+
+class PixChargePaidEventData(TypedDict):
+    object: "PixCharge"
+
+
+class PixChargePaidEvent(TypedDict):
+    id: str
+    """Starts with evt_"""
+    type: Literal["pix.charge.paid"]
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+    environment: Union[Literal["production", "sandbox"], str]
+    sequence: int
+    """Rises per object: drop what is lower than what you have"""
+    data: "PixChargePaidEventData"
+
+
+class PixChargeExpiredEventData(TypedDict):
+    object: "PixCharge"
+
+
+class PixChargeExpiredEvent(TypedDict):
+    id: str
+    """Starts with evt_"""
+    type: Literal["pix.charge.expired"]
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+    environment: Union[Literal["production", "sandbox"], str]
+    sequence: int
+    """Rises per object: drop what is lower than what you have"""
+    data: "PixChargeExpiredEventData"
+
+
+class PixChargeFailedEventData(TypedDict):
+    object: "PixCharge"
+
+
+class PixChargeFailedEvent(TypedDict):
+    id: str
+    """Starts with evt_"""
+    type: Literal["pix.charge.failed"]
+    created_at: str
+    """ISO 8601, UTC, milliseconds"""
+    environment: Union[Literal["production", "sandbox"], str]
+    sequence: int
+    """Rises per object: drop what is lower than what you have"""
+    data: "PixChargeFailedEventData"
 
 
 class OnchainTransferCreatedEventData(TypedDict):
@@ -1174,10 +1344,16 @@ EventType = Literal[
     "deposit.pending",
     "deposit.completed",
     "deposit.dropped",
+    "deposit.returned",
     "pix.payout.created",
     "pix.payout.processing",
     "pix.payout.completed",
     "pix.payout.failed",
+    "pix.payout.returned",
+    "pix.charge.open",
+    "pix.charge.paid",
+    "pix.charge.expired",
+    "pix.charge.failed",
     "onchain.transfer.created",
     "onchain.transfer.processing",
     "onchain.transfer.confirmed",
@@ -1201,10 +1377,16 @@ Event = Union[
     DepositPendingEvent,
     DepositCompletedEvent,
     DepositDroppedEvent,
+    DepositReturnedEvent,
     PixPayoutCreatedEvent,
     PixPayoutProcessingEvent,
     PixPayoutCompletedEvent,
     PixPayoutFailedEvent,
+    PixPayoutReturnedEvent,
+    PixChargeOpenEvent,
+    PixChargePaidEvent,
+    PixChargeExpiredEvent,
+    PixChargeFailedEvent,
     OnchainTransferCreatedEvent,
     OnchainTransferProcessingEvent,
     OnchainTransferConfirmedEvent,
@@ -1250,6 +1432,7 @@ ErrorCode = Literal[
     "customer_not_found",
     "deposit_not_found",
     "payout_not_found",
+    "charge_not_found",
     "transfer_not_found",
     "quote_not_found",
     "trade_not_found",

@@ -79,6 +79,10 @@ describe('every request and every response fits openapi.json', () => {
       const ended = await eventually(() => trilho.sandbox.payouts[end](slow.id))
       expect(ended.status).toBe(end === 'complete' ? 'completed' : 'failed')
     }
+    const paid = await trilho.pix.payouts.create(payout({ pix_key: 'slow@sandbox.test' }))
+    await eventually(() => trilho.sandbox.payouts.complete(paid.id))
+    const returned = await trilho.sandbox.payouts.sendBack(paid.id, { amount: 50n })
+    expect([returned.status, returned.amount_returned]).toEqual(['completed', '50'])
   })
 
   test('on-chain transfers', async () => {
@@ -122,6 +126,19 @@ describe('every request and every response fits openapi.json', () => {
     expect(error).toBeInstanceOf(ApiError)
     expect((error as ApiError).is('quote_expired')).toBe(true)
     expect((await trilho.quotes.list({ status: 'expired' })).data.map(({ id }) => id)).toEqual([stale.id])
+  })
+
+  test('charges', async () => {
+    const order = { customer_id: customer.id, amount: 1050n, idempotency_key: 'charge' }
+    const charge = await trilho.pix.charges.create(order)
+    const paid = await trilho.sandbox.payments.create({ charge_id: charge.id, amount: 1000n })
+    expect([paid.charge_id, paid.amount]).toEqual([charge.id, '1000'])
+    const returned = await trilho.sandbox.payments.sendBack(paid.end_to_end_id, { amount: 50n })
+    expect(returned.amount_returned).toBe('50')
+    expect((await trilho.sandbox.charges.expire(charge.id)).status).toBe('expired')
+    expect((await trilho.pix.charges.get(charge.id)).amount_received).toBe('1000')
+    const [listed] = await trilho.pix.charges.list({ status: 'expired' }).toArray({ limit: 1 })
+    expect(listed?.id).toBe(charge.id)
   })
 
   test('deposits, account, usage and requests', async () => {

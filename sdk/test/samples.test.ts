@@ -11,6 +11,7 @@ declare global {
   const customer: Customer
   const customer_id: string
   const invoice: { id: number }
+  const order: { id: number }
   const employees: { number: string; salary: string; pix_key: string }[]
   const payroll: PayLine[]
   const quote: Quote

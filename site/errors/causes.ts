@@ -122,6 +122,7 @@ const caused = {
   customer_not_found: read(`/v1/customers/cus_${NOWHERE}`),
   deposit_not_found: read(`/v1/deposits/dep_${NOWHERE}`),
   payout_not_found: read(`/v1/pix/payouts/po_${NOWHERE}`),
+  charge_not_found: read(`/v1/pix/charges/chg_${NOWHERE}`),
   transfer_not_found: read(`/v1/onchain/transfers/tr_${NOWHERE}`),
   quote_not_found: read(`/v1/quotes/qt_${NOWHERE}`),
   trade_not_found: read(`/v1/trades/td_${NOWHERE}`),

@@ -117,6 +117,9 @@ export const texts: ErrorTexts = {
     money:
       'This request moved none. If you are looking for a payout whose response you never got, look it up by its `idempotency_key` before you decide that it does not exist.',
   }),
+  charge_not_found: absent('charge', {
+    todo: 'Check the id and the key’s environment. `GET /v1/pix/charges?idempotency_key=…` finds a charge by your own key.',
+  }),
   transfer_not_found: absent('transfer', {
     todo: 'Check the id and the key’s environment. `GET /v1/onchain/transfers?idempotency_key=…` finds a transfer by your own key, `?tx_hash=…` by its transaction.',
     money:

@@ -130,6 +130,12 @@ export const texts: ErrorTexts = {
         'Esta requisição não moveu dinheiro. Se você procura um pagamento cuja resposta não chegou, procure-o pela `idempotency_key` antes de concluir que ele não existe.',
     },
   ),
+  charge_not_found: ausente(
+    { um: 'Uma cobrança', nenhum: 'nenhuma cobrança' },
+    {
+      todo: 'Confira o id e o ambiente da chave. `GET /v1/pix/charges?idempotency_key=…` encontra uma cobrança pela sua própria chave.',
+    },
+  ),
   transfer_not_found: ausente(
     { um: 'Uma transferência', nenhum: 'nenhuma transferência' },
     {

@@ -115,6 +115,7 @@ export const synonyms: Readonly<Record<Language, Readonly<Record<string, readonl
 
 /** Words that readers look for and a page does not say in its title, by address. They count as much as a heading. */
 export const keywords: Readonly<Record<string, string>> = {
+  '/docs/guides/pix-charges': 'receive pix qr code br code copia e cola cobrança receber invoice pay in',
   '/docs/guides/deposits': 'receive crypto wallet address top up pay in depósito endereço receber',
   '/docs/guides/conversions': 'convert exchange rate swap markup',
   '/docs/guides/idempotency': 'duplicate double payment twice retry avoid',

@@ -206,6 +206,7 @@ const apiErrors = {
   customer_not_found: notFound('customer'),
   deposit_not_found: notFound('deposit'),
   payout_not_found: notFound('payout'),
+  charge_not_found: notFound('charge'),
   transfer_not_found: notFound('transfer'),
   quote_not_found: notFound('quote'),
   trade_not_found: notFound('trade'),
@@ -231,7 +232,7 @@ const apiErrors = {
   already_final: {
     ...conflict,
     message: 'This object is already in its final state, which never changes. Read it to see how it ended.',
-    page: 'A payout or transfer that is completed, confirmed or failed can no longer change, and neither can a quote that was executed. In the sandbox, repeating the call that ended the object is not an error.',
+    page: 'A payout or transfer that is completed, confirmed or failed can no longer change, and neither can a charge that is paid or failed, or a quote that was executed. In the sandbox, repeating the call that ended the object is not an error.',
   },
   receipt_not_available: {
     ...conflict,

@@ -6,6 +6,8 @@ export type Chore = {
   readonly name: string
   readonly every_ms: number
   readonly pool: Pool
+  /** Runs first when the node starts. Otherwise a random time after it. */
+  readonly at_start?: true
   /** Every node runs it for itself. Otherwise a node skips the run while another node holds the lock of this schema. */
   readonly on_every_node?: true
   /**
@@ -67,7 +69,7 @@ export function openChore(
     timer.unref()
   }
 
-  wait(chore.every_ms * Math.random())
+  wait(chore.at_start ? 0 : chore.every_ms * Math.random())
   return {
     run,
     async stop() {

@@ -9,7 +9,7 @@ import type { Db, SchemaName } from './pool.ts'
  */
 
 /** Raised by one with every change of a file: tells the functions of a newer version from those of an older one. */
-export const EDITION = 15
+export const EDITION = 16
 
 const folders: Readonly<Record<SchemaName, string>> = { shared: 'shared', live: 'world', sandbox: 'world' }
 

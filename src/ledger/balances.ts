@@ -13,6 +13,8 @@ export type StatementLine = {
   readonly cause_id: string
   readonly movement: string
   readonly created_at: Date
+  /** The payout or deposit of which the money went back, for a return. */
+  readonly of?: string
 }
 
 /** Per asset, the lowest seq already shown. Absent: from the newest. */

@@ -35,8 +35,10 @@ export function onceChecks(options: {
   readonly statuses: readonly string[]
   /** `at once`: the claim is inserted with its response. `later`: a claim without a response is correct too. */
   readonly answered: 'at once' | 'later'
+  /** SQL: the response `c.answer` shows a state that no event told. Absent: there is none. */
+  readonly untold?: string
 }): RangeCheck[] {
-  const { table, prefix, operation, open, repeats, statuses, answered } = options
+  const { table, prefix, operation, open, repeats, statuses, answered, untold = 'false' } = options
   const showsStatus = [...statuses.map((status) => `'${status}'`), 'r.status']
     .map((status) => `strpos(c.answer, '"status":"' || ${status} || '"') > 0`)
     .join(' OR ')
@@ -50,7 +52,7 @@ export function onceChecks(options: {
     `(${showsStatus})`,
     // Only the response of a final state is stored as a reference to an event.
     `(c.answer_body IS NOT NULL OR strpos(c.answer, '"status":"' || r.status || '"') > 0)`,
-    `(c.answer_body IS NULL OR ${eventsMayBeDeleted} OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer))`,
+    `(c.answer_body IS NULL OR ${eventsMayBeDeleted} OR ${untold} OR EXISTS (SELECT FROM events e WHERE e.object_id = r.id AND e.data::text = c.answer))`,
   ].join(' AND ')
   const isResponse = `c.answer_status = 201 AND (${matchesRow} OR c.answer IS NULL AND c.answer_sequence IS NOT NULL AND ${eventsMayBeDeleted})`
   const hasNoResponse = `(c.answer_status IS NULL AND c.answer_body IS NULL AND c.answer_sequence IS NULL)`

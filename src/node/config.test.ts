@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { selfSigned } from '../../test/support/certificate.ts'
 import { type ConfigError, describeConfig, readConfig, renderEnvExample } from './config.ts'
 import { settings, settingsIn } from './settings.ts'
 
@@ -56,6 +57,13 @@ describe('a rail', () => {
   const BITCOIN_RPC = 'http://trilho:secret@127.0.0.1:8332'
   const BITCOIN_WALLET_KEY = '22'.repeat(32)
   const BITCOIN_WALLET = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
+  /** BIP 32, test vectors 2 and 1. */
+  const XPRV =
+    'xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U'
+  const XPUB =
+    'xpub661MyMwAqRbcFW31YEwpkMuc5THy2PSt5bDMsktWQcFF8syAmRUapSCGu8ED9W6oDMSgv6Zz8idoc4a6mr8BDzTJY47LJhkJ8UB7WEGuduB'
+  const OTHER_XPUB =
+    'xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8'
   const mistakesIn = (env: Record<string, string>): readonly string[] => {
     try {
       readConfig(env)
@@ -75,6 +83,46 @@ describe('a rail', () => {
     expect(chains.signer).toEqual({ count: 600, amount: 250_000_000_000n, btc: 200_000_000n, costs: 100 })
   })
 
+  test('with keys of deposit addresses is accepted', () => {
+    const rails = { POLYGON_RPC, EVM_WALLET_KEY, BITCOIN_RPC, BITCOIN_WALLET_KEY }
+    const xpubs = { EVM_DEPOSIT_XPUB: XPUB, BITCOIN_DEPOSIT_XPUB: XPUB }
+    expect(mistakesIn({ ...rails, ...xpubs })).toEqual([])
+    expect(mistakesIn({ ...rails, ...xpubs, EVM_DEPOSIT_KEY: XPRV, BITCOIN_DEPOSIT_KEY: XPRV })).toEqual([])
+  })
+
+  test('of ethereum takes the price of ether from exchanges as well as from a file', () => {
+    const given = { ETHEREUM_RPC: POLYGON_RPC, EVM_WALLET_KEY }
+    expect(mistakesIn({ ...given, PRICES_FROM: 'exchanges' })).toEqual([])
+    expect(mistakesIn({ ...given, PRICES_FILE: '/prices.json' })).toEqual([])
+  })
+
+  test('of exchanges may have other addresses, without TLS on this machine only', () => {
+    const urlsOf = (EXCHANGE_URLS: string) =>
+      readConfig({ PRICES_FROM: 'exchanges', EXCHANGE_URLS }).exchange_urls
+    expect(urlsOf('')).toEqual({})
+    expect(urlsOf('binance=https://mirror.example/, bitso = http://127.0.0.1:81/bitso/')).toEqual({
+      binance: 'https://mirror.example',
+      bitso: 'http://127.0.0.1:81/bitso',
+    })
+    expect(urlsOf('kraken=http://localhost:1,coinbase=http://[::1]:2')).toEqual({
+      kraken: 'http://localhost:1',
+      coinbase: 'http://[::1]:2',
+    })
+    for (const [wrong, mistake] of [
+      ['https://mirror.example', /name=URL/],
+      ['mtgox=https://mirror.example', /names of binance, bitso, mercado_bitcoin, kraken, coinbase$/],
+      ['binance=https://a.example, binance=https://b.example', /has binance twice/],
+      ['binance=http://mirror.example', /https for binance; http only for this machine/],
+      ['binance=http://127.0.0.1.example', /https for binance/],
+      ['binance=http://10.0.0.1', /https for binance/],
+      ['binance=ftp://mirror.example', /https for binance/],
+      ['binance=', /https for binance/],
+      ['binance=https://user:password@mirror.example', /without a user, a password/],
+      ['binance=https://mirror.example?key=1', /without a user, a password, \? and #/],
+    ] as const)
+      expect(mistakesIn({ PRICES_FROM: 'exchanges', EXCHANGE_URLS: wrong })[0]).toMatch(mistake)
+  })
+
   test('of bitcoin that is configured whole is accepted', () => {
     expect(mistakesIn({ BITCOIN_RPC, BITCOIN_WALLET_KEY })).toEqual([])
     expect(mistakesIn({ BITCOIN_RPC, ROLE: 'api', BITCOIN_WALLET })).toEqual([])
@@ -84,7 +132,7 @@ describe('a rail', () => {
     })
     expect(chains.bitcoin).toEqual({
       ...{ rpc: [BITCOIN_RPC], key: BITCOIN_WALLET_KEY, wallet: BITCOIN_WALLET, start_height: 0n },
-      ...{ cookie_file: undefined, genesis: undefined },
+      ...{ cookie_file: undefined, genesis: undefined, deposit_xpub: undefined, deposit_key: undefined },
       ...{ fee_most: 100_000n, rate_most: 300_500n, rate_fallback: 10_000n },
     })
     expect(chains.signer.btc).toBe(25_000_000n)
@@ -96,7 +144,23 @@ describe('a rail', () => {
     [{ EVM_WALLET_KEY }, /^EVM_WALLET_KEY is set, and no network is: set ETHEREUM_RPC, POLYGON_RPC, /],
     [{ EVM_WALLET_KEY, POLYGON_RPC, ARBITRUM_USDT: usdt }, /^ARBITRUM_RPC is needed with ARBITRUM_USDT/],
     [{ EVM_WALLET: usdt }, /^EVM_WALLET is set without EVM_WALLET_KEY/],
-    [{ EVM_WALLET_KEY, ETHEREUM_RPC: POLYGON_RPC }, /^PRICES_FILE is needed with ETHEREUM_RPC/],
+    [
+      { EVM_WALLET_KEY, ETHEREUM_RPC: POLYGON_RPC },
+      /^PRICES_FROM or PRICES_FILE is needed with ETHEREUM_RPC/,
+    ],
+    [
+      { PRICES_FROM: 'exchanges', PRICES_FILE: '/prices.json' },
+      /^PRICES_FROM and PRICES_FILE are both set; keep one/,
+    ],
+    [{ PRICES_FROM: 'the market' }, /^PRICES_FROM must be one of exchanges/],
+    [
+      { EXCHANGE_URLS: 'binance=https://mirror.example' },
+      /^EXCHANGE_URLS is set without PRICES_FROM=exchanges$/,
+    ],
+    [
+      { PRICES_FROM: 'exchanges', PRICE_MAX_AGE_MS: '3999' },
+      /^PRICE_MAX_AGE_MS must be at least 4000 with PRICES_FROM=exchanges/,
+    ],
     [{ EVM_WALLET_KEY: '12', POLYGON_RPC }, /^EVM_WALLET_KEY must be a private key of 64 hex digits$/],
     [
       { EVM_WALLET_KEY, POLYGON_RPC: 'ftp://secret' },
@@ -126,11 +190,68 @@ describe('a rail', () => {
       /^SIGNER_BTC_PER_HOUR must be a positive decimal number such as 1.5, with at most 8 decimals/,
     ],
     [{ BITCOIN_RPC, BITCOIN_WALLET_KEY, BITCOIN_FEE_MAX: '0' }, /^BITCOIN_FEE_MAX must be a whole number/],
+    [{ EVM_DEPOSIT_XPUB: XPUB }, /^EVM_DEPOSIT_XPUB is set, and no node is: .* Set the …_RPC of a network$/],
+    [{ BITCOIN_DEPOSIT_XPUB: XPUB }, /^BITCOIN_DEPOSIT_XPUB is set, and no node is: .* Set BITCOIN_RPC$/],
+    [
+      { BITCOIN_RPC, BITCOIN_WALLET_KEY, BITCOIN_DEPOSIT_KEY: XPRV },
+      /^BITCOIN_DEPOSIT_XPUB is needed with BITCOIN_DEPOSIT_KEY/,
+    ],
+    [
+      { POLYGON_RPC, EVM_WALLET_KEY, EVM_DEPOSIT_XPUB: OTHER_XPUB, EVM_DEPOSIT_KEY: XPRV },
+      /^EVM_DEPOSIT_KEY is the private key of another key than EVM_DEPOSIT_XPUB$/,
+    ],
+    [
+      { POLYGON_RPC, ROLE: 'api', EVM_DEPOSIT_XPUB: XPUB, EVM_DEPOSIT_KEY: XPRV },
+      /^EVM_DEPOSIT_KEY is set on a node with ROLE=api/,
+    ],
+    [{ POLYGON_RPC, EVM_WALLET_KEY, EVM_DEPOSIT_XPUB: XPRV }, /^EVM_DEPOSIT_XPUB is an extended private key/],
   ])('that is configured in half is refused: %o', (env, mistake) => {
     const mistakes = mistakesIn(env)
     expect(mistakes).toHaveLength(1)
     expect(mistakes[0]).toMatch(mistake)
     expect(mistakes[0]).not.toContain('secret')
+  })
+
+  const { cert, key } = selfSigned('client')
+  const efi = {
+    ...{ EFI_CLIENT_ID: 'Client_Id_1', EFI_CLIENT_SECRET: 'secret', EFI_CERTIFICATE: `${cert}${key}` },
+    ...{ EFI_PIX_KEY: 'PAYER@example.com', EFI_NOTICE_TOKEN: 'x'.repeat(32) },
+  }
+
+  test('of Pix that is configured whole is accepted', () => {
+    expect(mistakesIn(efi)).toEqual([])
+    expect(readConfig(efi).efi).toMatchObject({
+      ...{ pix_key: 'payer@example.com', at_once: 1, url: 'https://pix.api.efipay.com.br', ca: undefined },
+    })
+    expect(readConfig({}).efi.client_id).toBeUndefined()
+  })
+
+  test.each(Object.keys(efi))('of Pix without %s does not start, and the other half is named', (missing) => {
+    const { [missing as keyof typeof efi]: _, ...rest } = efi
+    const mistakes = mistakesIn(rest)
+    expect(mistakes).toHaveLength(1)
+    for (const name of Object.keys(rest)) expect(mistakes[0]).toContain(name)
+    expect(mistakes[0]).toMatch(new RegExp(`^${missing} is needed with `))
+  })
+
+  test.each([
+    [{ EFI_CA: cert }, 5, /^EFI_CLIENT_ID is needed with EFI_CA/],
+    [{ ...efi, EFI_URL: 'http://pix.example.com' }, 1, /^EFI_URL must begin with https/],
+    [{ ...efi, EFI_AT_ONCE: '0' }, 1, /^EFI_AT_ONCE must be a whole number from 1 to 16/],
+    [{ ...efi, EFI_PIX_KEY: '123' }, 1, /^EFI_PIX_KEY must be a Pix key/],
+    [{ ...efi, EFI_NOTICE_TOKEN: 'secret' }, 1, /^EFI_NOTICE_TOKEN must be 32 to 200 letters/],
+    [{ ...efi, EFI_CERTIFICATE: '0\u0082' }, 1, /^EFI_CERTIFICATE must be PEM text.*openssl pkcs12 -legacy/],
+    [{ ...efi, EFI_CERTIFICATE: cert }, 1, /^EFI_CERTIFICATE has no private key/],
+  ])('of Pix with a mistake is refused, case %#', (env, count, mistake) => {
+    const mistakes = mistakesIn(env)
+    expect(mistakes).toHaveLength(count)
+    expect(mistakes[0]).toMatch(mistake)
+    expect(mistakes.join()).not.toContain('secret')
+  })
+
+  test('shows no secret of Pix', () => {
+    const shown = JSON.stringify(describeConfig(efi))
+    for (const secret of ['"secret"', 'PRIVATE KEY', 'x'.repeat(32)]) expect(shown).not.toContain(secret)
   })
 
   test('shows neither its key nor its endpoints', () => {

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { POLL_MS } from '../rails/prices/exchanges.ts'
+import { openDepositKeys } from '../rails/signer/deposit-keys.ts'
 import {
   groups,
   isSetting,
@@ -106,18 +108,70 @@ function contradictionsIn(given: Given): (readonly [name: string, mistake: strin
       'is needed with SMTP_URL: mails have links to the console',
     ],
   ]
-  return [...found, ...halfRails(given), ...halfBitcoin(given)].flatMap(([wrong, name, mistake]) =>
-    wrong ? [[name, mistake] as const] : [],
-  )
+  return [
+    ...found,
+    ...halfEfi(given),
+    ...halfPrices(given),
+    ...halfRails(given),
+    ...halfBitcoin(given),
+    ...halfDeposits(given),
+  ].flatMap(([wrong, name, mistake]) => (wrong ? [[name, mistake] as const] : []))
+}
+
+const evmNetworks = ['ethereum', 'polygon', 'arbitrum', 'optimism'] as const
+
+/** Two answers within this time, also when the second one is slow. */
+const EXCHANGES_LEAST_AGE_MS = 4000
+
+function halfPrices({
+  prices_from,
+  prices_file,
+  exchange_urls,
+  quoting,
+}: Given): [boolean, string, string][] {
+  return [
+    [
+      prices_from !== undefined && prices_file !== undefined,
+      'PRICES_FROM',
+      'and PRICES_FILE are both set; keep one: production has prices from exchanges or from a file',
+    ],
+    [
+      prices_from === undefined && Object.keys(exchange_urls ?? {}).length > 0,
+      'EXCHANGE_URLS',
+      'is set without PRICES_FROM=exchanges',
+    ],
+    [
+      prices_from === 'exchanges' && quoting.price_max_age_ms < EXCHANGES_LEAST_AGE_MS,
+      'PRICE_MAX_AGE_MS',
+      `must be at least ${EXCHANGES_LEAST_AGE_MS} with PRICES_FROM=exchanges: each exchange is asked every ${POLL_MS} milliseconds`,
+    ],
+  ]
+}
+
+function halfEfi({ efi }: Given): [boolean, string, string][] {
+  const parts = {
+    EFI_CLIENT_ID: efi.client_id,
+    EFI_CLIENT_SECRET: efi.client_secret,
+    EFI_CERTIFICATE: efi.certificate,
+    EFI_PIX_KEY: efi.pix_key,
+    EFI_NOTICE_TOKEN: efi.notice_token,
+  }
+  const given = Object.entries({ ...parts, EFI_CA: efi.ca }).flatMap(([name, value]) => (value ? [name] : []))
+  return Object.entries(parts).map(([name, value]) => [
+    given.length > 0 && value === undefined,
+    name,
+    `is needed with ${given.join(', ')}: Pix over Efí is configured whole or not at all (docs/operate/rails.md)`,
+  ])
 }
 
 /** A rail is configured whole or not at all. */
-function halfRails({ chains, role, prices_file }: Given): [boolean, string, string][] {
-  const evm = (['ethereum', 'polygon', 'arbitrum', 'optimism'] as const).map((network) => ({
+function halfRails({ chains, role, prices_from, prices_file }: Given): [boolean, string, string][] {
+  const evm = evmNetworks.map((network) => ({
     name: network.toUpperCase(),
     usdt: chains[network].usdt,
     // Endpoints that cannot be read are a mistake of their own.
     is_reached: chains[network].rpc?.length !== 0,
+    start_height: chains[network].start_height,
   }))
   const reached = evm.filter(({ is_reached }) => is_reached).map(({ name }) => `${name}_RPC`)
   const { evm_key, evm_wallet } = chains
@@ -137,15 +191,14 @@ function halfRails({ chains, role, prices_file }: Given): [boolean, string, stri
       'EVM_WALLET',
       'is set without EVM_WALLET_KEY, whose address it names',
     ],
-    ...evm.map(({ name, usdt, is_reached }): [boolean, string, string] => [
-      usdt !== undefined && !is_reached,
-      `${name}_RPC`,
-      `is needed with ${name}_USDT`,
+    ...evm.flatMap(({ name, usdt, start_height, is_reached }): [boolean, string, string][] => [
+      [usdt !== undefined && !is_reached, `${name}_RPC`, `is needed with ${name}_USDT`],
+      [start_height !== undefined && !is_reached, `${name}_RPC`, `is needed with ${name}_START_HEIGHT`],
     ]),
     [
-      reached.includes('ETHEREUM_RPC') && prices_file === undefined,
-      'PRICES_FILE',
-      'is needed with ETHEREUM_RPC: the fee of a transfer there is computed from the price of ether (ETH/USDT)',
+      reached.includes('ETHEREUM_RPC') && prices_from === undefined && prices_file === undefined,
+      'PRICES_FROM',
+      'or PRICES_FILE is needed with ETHEREUM_RPC: the fee of a transfer there is computed from the price of ether (ETH/USDT)',
     ],
   ]
 }
@@ -183,6 +236,50 @@ function halfBitcoin({ chains, role }: Given): [boolean, string, string][] {
       'must be at most BITCOIN_RATE_MAX: nothing would be signed',
     ],
   ]
+}
+
+/** Where customers pay in: a key needs nodes that find the money, and a private key belongs to a public one. */
+function halfDeposits({ chains, role }: Given): [boolean, string, string][] {
+  const is_evm_reached = evmNetworks.some((network) => chains[network].rpc?.length !== 0)
+  const { evm_deposit_xpub, evm_deposit_key, bitcoin } = chains
+  const parts = [
+    { name: 'EVM', xpub: evm_deposit_xpub, key: evm_deposit_key, is_reached: is_evm_reached },
+    {
+      ...{ name: 'BITCOIN', xpub: bitcoin.deposit_xpub, key: bitcoin.deposit_key },
+      is_reached: bitcoin.rpc?.length !== 0,
+    },
+  ]
+  return parts.flatMap(({ name, xpub, key, is_reached }): [boolean, string, string][] => [
+    [
+      xpub !== undefined && !is_reached,
+      `${name}_DEPOSIT_XPUB`,
+      `is set, and no node is: nobody would find what customers pay in. Set ${name === 'EVM' ? 'the …_RPC of a network' : 'BITCOIN_RPC'}`,
+    ],
+    [
+      key !== undefined && xpub === undefined,
+      `${name}_DEPOSIT_XPUB`,
+      `is needed with ${name}_DEPOSIT_KEY: every node hands out addresses from it`,
+    ],
+    [
+      key !== undefined && xpub !== undefined && !isKeyOf(key, xpub),
+      `${name}_DEPOSIT_KEY`,
+      `is the private key of another key than ${name}_DEPOSIT_XPUB`,
+    ],
+    [
+      key !== undefined && role === 'api',
+      `${name}_DEPOSIT_KEY`,
+      'is set on a node with ROLE=api, which moves no coins: leave it out',
+    ],
+  ])
+}
+
+function isKeyOf(xprv: string, xpub: string): boolean {
+  try {
+    openDepositKeys(xprv, xpub)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function withoutTls(url: string | undefined): string | undefined {

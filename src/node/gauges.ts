@@ -59,8 +59,36 @@ const declared = {
     help: 'Time since the wallet of a rail was read; after a minute no transfers are accepted. +Inf if it was read in the future',
     labels: ['environment', 'rail'],
   },
+  trilho_deposit_scan_height: {
+    help: 'The newest block of a network that was read for deposits',
+    labels: ['environment', 'rail'],
+  },
+  trilho_deposit_scan_age_seconds: {
+    help: 'Time since the blocks of a network were read to the end for deposits, the final ones by as many endpoints as must agree; of pix, since the list of the payment provider was',
+    labels: ['environment', 'rail'],
+  },
   trilho_gas_paid_day_wei: {
     help: 'What a network charged for the final transactions that were signed in the last 24 hours, in wei, as far as nodes told it',
+    labels: ['environment', 'rail'],
+  },
+  trilho_sweeps_open: {
+    help: 'Sweeps of deposits into the wallet of a rail that have not ended',
+    labels: ['environment', 'rail'],
+  },
+  trilho_sweeps_oldest_seconds: {
+    help: 'Age of the oldest sweep of a rail that has not ended; 0 without one',
+    labels: ['environment', 'rail'],
+  },
+  trilho_sweeps_unswept: {
+    help: 'What was credited at the deposit addresses of a rail and is not swept for good, in smallest units of the asset',
+    labels: ['environment', 'rail'],
+  },
+  trilho_gas_account_wei: {
+    help: 'What the account has that pays the gas of sweeps, in wei',
+    labels: ['environment', 'rail'],
+  },
+  trilho_gas_account_floor_wei: {
+    help: 'What five sweeps of a rail may cost by its rule, in wei; 0 without a rule',
     labels: ['environment', 'rail'],
   },
   trilho_log_seq: {
@@ -70,6 +98,22 @@ const declared = {
   trilho_price_age_seconds: {
     help: 'Age of the market price that is quoted',
     labels: ['environment', 'pair'],
+  },
+  trilho_price_refused: {
+    help: '1 when this node quotes no price of the pair; the guard says why: too_few good sources, or a jump. Only with PRICES_FROM=exchanges',
+    labels: ['environment', 'pair', 'guard'],
+  },
+  trilho_price_source_state: {
+    help: 'Always 1; the state is good, the guard that refuses the source, or why its last answer failed',
+    labels: ['environment', 'pair', 'source', 'state'],
+  },
+  trilho_price_source_price: {
+    help: 'The middle of the best bid and ask of a source; absent while its last answer failed',
+    labels: ['environment', 'pair', 'source'],
+  },
+  trilho_price_source_age_seconds: {
+    help: 'Time since this node asked for the last answer of a source; absent while its last answer failed',
+    labels: ['environment', 'pair', 'source'],
   },
   trilho_trades_oldest_unfolded_seconds: {
     help: 'Age of the oldest trade that is not in the sums of the treasury yet',

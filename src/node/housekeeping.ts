@@ -3,20 +3,37 @@ import { forgetProofs } from '../control/audit/proofs.ts'
 import type { Office } from '../control/operator/office.ts'
 import { expireProposals } from '../control/operator/proposals.ts'
 import { noteStuck } from '../control/operator/stuck.ts'
-import { type Chore, type ChoreOutcome, openChore, type ShouldContinue } from '../db/chore.ts'
+import { type Chore, type ChoreOutcome, openChore } from '../db/chore.ts'
 import type { Db, Pool } from '../db/pool.ts'
 import type { StoragePlace } from '../db/sealing.ts'
 import { forgetForms } from '../doors/console-api/store.ts'
 import { forgetClaims, forgetCommits } from '../ledger/retention.ts'
 import { forgetWindows } from '../limits/store.ts'
+import { coverReturns } from '../money/charges/deposit-returns.ts'
+import { askAboutReturns, openReturnPass } from '../money/charges/find-returns.ts'
+import {
+  END_CHARGES_MS,
+  endCharges,
+  FIND_AGAIN_MS,
+  FIND_RECEIVED_MS,
+  findReceived,
+  openFindAgain,
+} from '../money/charges/finder.ts'
 import { HOLDINGS_EVERY_MS, networksWithWallet, refreshHoldings } from '../money/custody/holdings.ts'
 import { reconcileAll } from '../money/custody/reconcile.ts'
 import { forgetSums } from '../money/daily/store.ts'
+import { depositFinders } from '../money/deposits/finder.ts'
+import { READ_TOKENS_EVERY_MS, tokenReaders } from '../money/deposits/unknown-tokens.ts'
 import { chainBooks } from '../money/onchain/books.ts'
 import type { FollowedChain } from '../money/onchain/coins/chain.ts'
+import { followWithDeposits } from '../money/onchain/coins/deposits.ts'
+import { openCompareSent } from '../money/pix/compare-sent.ts'
+import { reconcilePixOn } from '../money/pix/reconcile.ts'
 import { forgetQuotes } from '../money/quotes/store.ts'
+import { openSweeping, SWEEP_EVERY_MS } from '../money/sweeps/sweeping.ts'
 import { forgetNotifications } from '../notifications/store.ts'
 import { forgetSignIns } from '../parties/team/store.ts'
+import type { Sweeper } from '../rails/chain/evm/sweeping.ts'
 import { readHead } from '../records/acts/store.ts'
 import { forgetEvents } from '../records/events/store.ts'
 import { forgetRequests } from '../records/requests/store.ts'
@@ -39,7 +56,13 @@ import { type Role, runsWorkers } from './role.ts'
 const CLOCK_MS = 30_000
 /** Nothing is signed on a chain whose newest block is not read yet. */
 const FOLLOW_MS = 5000
+/** New blocks of chains with deposit addresses, and deposits that wait for confirmations. */
+const FIND_DEPOSITS_MS = 5000
 const STUCK_MS = 30_000
+/** Pix payments whose returns a notice told of. */
+const ASK_RETURNS_MS = 5000
+/** Returns of received payments whose debit waits for a balance. */
+const COVER_RETURNS_MS = 10_000
 const EXPIRE_MS = 60_000
 const NEWEST_LINE_MS = 60_000
 const PROOF_DAYS = 365
@@ -56,6 +79,8 @@ type Parts = {
   readonly reconcile_every_ms: number
   /** Chains of production that are followed block by block. */
   readonly followers?: readonly Pick<FollowedChain, 'network' | 'follow'>[]
+  /** Networks of production whose deposits are swept into the wallet. */
+  readonly sweepers?: readonly Sweeper[]
   readonly setClock: (db: Db) => Promise<void>
   readonly log: Logger
 }
@@ -79,6 +104,8 @@ export function choresOf(parts: Parts): Placed[] {
     ...Object.values<World>(worlds).flatMap((world) => [
       ...choresIn(world, retention),
       ...choresOfCustody(world, parts),
+      ...choresOfPix(world, parts),
+      ...choresOfCharges(world),
       ...choresOfLog(world.environment, world.db, parts),
     ]),
   ]
@@ -100,16 +127,99 @@ function choresOfLog(environment: StoragePlace, pool: Pool, { office, log }: Par
   ]
 }
 
+/** Only for a world whose Pix provider lists what it has sent. */
+function choresOfPix(world: World, { reconcile_every_ms, log }: Parts): Placed[] {
+  if (!world.pix.account) return []
+  const { environment, db: pool } = world
+  const work = openCompareSent(world)
+  // At once: a node that starts on a restored database must not send for minutes before it finds out.
+  return [
+    { name: 'compare sent Pix', work, every_ms: reconcile_every_ms, at_start: true, environment, pool },
+    {
+      name: 'reconcile Pix',
+      work: (db) => reconcilePixOn(db, world),
+      every_ms: reconcile_every_ms,
+      environment,
+      pool,
+    },
+    {
+      name: 'find returned Pix',
+      work: openReturnPass(world),
+      every_ms: reconcile_every_ms,
+      environment,
+      pool,
+    },
+    {
+      name: 'ask about returned Pix',
+      work: (db, shouldContinue) => askAboutReturns(world, db, { log, shouldContinue }),
+      every_ms: ASK_RETURNS_MS,
+      environment,
+      pool,
+    },
+  ]
+}
+
+/** Only for a world whose Pix provider takes payments in. The sandbox has no list of payments to read. */
+function choresOfCharges(world: World): Placed[] {
+  const { charges } = world.pix
+  if (!charges) return []
+  const inWorld = { environment: world.environment, pool: world.db }
+  const end: Placed = {
+    name: 'end charges',
+    work: (db, shouldContinue) => endCharges(world, db, shouldContinue),
+    every_ms: END_CHARGES_MS,
+    ...inWorld,
+  }
+  const find: Placed = {
+    name: 'find received Pix',
+    work: (db, shouldContinue) => findReceived(world, db, shouldContinue),
+    every_ms: FIND_RECEIVED_MS,
+    ...inWorld,
+  }
+  const again: Placed = {
+    name: 'find late Pix',
+    work: openFindAgain(world),
+    every_ms: FIND_AGAIN_MS,
+    ...inWorld,
+  }
+  return charges.is_played ? [end] : [end, find, again]
+}
+
 /** Only for a world with a wallet on a real chain. */
-function choresOfCustody(world: World, { reconcile_every_ms, followers = [] }: Parts): Placed[] {
+function choresOfCustody(
+  world: World,
+  { reconcile_every_ms, followers = [], sweepers = [], log }: Parts,
+): Placed[] {
   if (networksWithWallet(world).length === 0) return []
   const { environment, db: pool } = world
   const followed = environment === 'production' ? followers : []
+  const swept = environment === 'production' ? sweepers : []
   return [
-    ...followed.map(({ network, follow }) => ({
-      name: `follow ${network}`,
-      work: (db: Db, shouldContinue: ShouldContinue) => follow(db, shouldContinue),
+    ...followed.map((chain) => ({
+      name: `follow ${chain.network}`,
+      work: followWithDeposits(world, chain, log),
       every_ms: FOLLOW_MS,
+      environment,
+      pool,
+    })),
+    ...swept.map((sweeper) => ({
+      name: `sweep ${sweeper.network}`,
+      work: openSweeping({ world, sweeper, log }).sweep,
+      every_ms: SWEEP_EVERY_MS,
+      environment,
+      pool,
+    })),
+    ...depositFinders(world, log).map(({ network, find }) => ({
+      name: `find deposits on ${network}`,
+      work: find,
+      every_ms: FIND_DEPOSITS_MS,
+      environment,
+      pool,
+    })),
+    ...tokenReaders(world, log).map(({ network, read }) => ({
+      name: `read unknown tokens on ${network}`,
+      work: read,
+      every_ms: READ_TOKENS_EVERY_MS,
       environment,
       pool,
     })),
@@ -137,6 +247,12 @@ function choresIn(world: World, retention: Config['retention']): Placed[] {
   const inWorld = { environment, pool: world.db, every_ms }
   return [
     { name: 'note what is stuck', work: (db) => noteStuck(world, db), ...inWorld, every_ms: STUCK_MS },
+    {
+      name: 'cover Pix returns',
+      work: (db, shouldContinue) => coverReturns(world, db, shouldContinue),
+      ...inWorld,
+      every_ms: COVER_RETURNS_MS,
+    },
     { name: 'forget commits', work: forgetCommits, ...inWorld },
     { name: 'forget forms', work: forgetForms, ...inWorld },
     {

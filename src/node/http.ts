@@ -17,6 +17,7 @@ import type { Front } from './front.ts'
 import { registerHealth } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import { registerMetrics, startMetricsServer } from './metrics-page.ts'
+import { registerNotices } from './notices.ts'
 import type { AssertReady } from './readiness.ts'
 import { answersCalls } from './role.ts'
 import { version } from './version.ts'
@@ -33,6 +34,8 @@ type HttpOptions = {
   readonly worlds: Worlds
   readonly office: Office
   readonly assertReady: AssertReady
+  /** Wakes the workers of production that have backed off. */
+  readonly wakeWorkers: () => void
   readonly metrics: Metrics
   readonly log: Logger
   readonly closing: Closing
@@ -67,6 +70,11 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
   registerHealth(app, { role: config.role, assertReady, details: () => auditDetails(worlds) })
   if (answersCalls(config.role)) {
     registerReference(app, public_url, log)
+    registerNotices(app, {
+      token: config.efi.notice_token,
+      world: worlds.production,
+      wakeWorkers: options.wakeWorkers,
+    })
     registerConsole(app, options, {
       public_url,
       draining: draining.signal,

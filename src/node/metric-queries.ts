@@ -1,13 +1,19 @@
 import { auditState } from '../control/audit/state.ts'
 import type { Office } from '../control/operator/office.ts'
 import { networkNames, networks } from '../core/networks.ts'
+import { formatPrice } from '../core/price.ts'
 import { countOpen } from '../db/due.ts'
 import type { Pool } from '../db/pool.ts'
 import type { DoorFacts } from '../ledger/commit.ts'
+import { receivedScanAge } from '../money/charges/store.ts'
 import { railNames, selectControls } from '../money/custody/controls-store.ts'
 import { gasPaidInADay, holdingsStates, reconciliationStates } from '../money/custody/store.ts'
+import { scanFacts } from '../money/deposits/scans-store.ts'
+import { sweepFigures, sweepsUnderWay } from '../money/sweeps/store.ts'
 import { oldestUnfolded } from '../money/treasury/store.ts'
 import { mailState } from '../notifications/mail-store.ts'
+import type { MarketFacts } from '../rails/prices/feed.ts'
+import type { MarketGuard } from '../rails/prices/guards.ts'
 import { logPlaces } from '../records/acts/line.ts'
 import { readHead } from '../records/acts/store.ts'
 import { countOpenExceptions } from '../records/exceptions/store.ts'
@@ -31,6 +37,8 @@ export function worldMetricQueries(world: World): MetricQuery[] {
       { name: 'treasury', environment, ask: () => unfoldedAge(world) },
       { name: 'reconciliation', environment, ask: () => reconciliations(world) },
       { name: 'holdings', environment, ask: () => holdings(world) },
+      { name: 'sweeps', environment, ask: () => sweeps(world) },
+      { name: 'deposits', environment, ask: () => depositScans(world) },
       { name: 'webhooks', environment, ask: () => webhookQueue(world) },
     ]),
   ]
@@ -98,13 +106,37 @@ async function auditFigures(world: World): Promise<Sample[]> {
 
 async function priceAges({ prices, clock, environment }: World): Promise<Sample[]> {
   const fed = await prices.latest()
-  return Object.entries(fed).map(
+  const ages = Object.entries(fed).map(
     ([pair, { at }]): Sample => [
       'trilho_price_age_seconds',
       { environment, pair },
       (clock.now() - at.getTime()) / 1000,
     ],
   )
+  return [...ages, ...(prices.markets?.() ?? []).flatMap((market) => marketFigures(environment, market))]
+}
+
+const marketGuards: readonly MarketGuard[] = ['too_few', 'jump']
+
+function marketFigures(environment: string, { pair, state, sources }: MarketFacts): Sample[] {
+  const of_pair = { environment, pair }
+  return [
+    ...marketGuards.map(
+      (guard): Sample => ['trilho_price_refused', { ...of_pair, guard }, state === guard ? 1 : 0],
+    ),
+    ...sources.flatMap(({ source, state, price, age_ms }): Sample[] => {
+      const labels = { ...of_pair, source }
+      return [
+        ['trilho_price_source_state', { ...labels, state }, 1],
+        ...(price === undefined
+          ? []
+          : [['trilho_price_source_price', labels, Number(formatPrice(price))] as const]),
+        ...(age_ms === undefined
+          ? []
+          : [['trilho_price_source_age_seconds', labels, age_ms / 1000] as const]),
+      ]
+    }),
+  ]
 }
 
 async function unfoldedAge({ db, environment }: World): Promise<Sample[]> {
@@ -139,6 +171,46 @@ async function holdings({ db, environment }: World): Promise<Sample[]> {
       ...(networks[rail].kind === 'evm' ? of_gas : []),
     ]
   })
+}
+
+/** The alert fires while the gas account can pay fewer sweeps. */
+const FLOOR_SWEEPS = 5n
+
+/** A rail whose gas account was never read has no sample. */
+async function sweeps({ db, environment }: World): Promise<Sample[]> {
+  const figures = await sweepFigures(db)
+  if (figures.length === 0) return []
+  const open = await sweepsUnderWay(db)
+  const controls = await selectControls(db)
+  return figures.flatMap(({ network: rail, gas_wei, unswept }): Sample[] => {
+    const labels = { environment, rail }
+    const { count = 0, oldest_seconds = 0 } = open.find(({ network }) => network === rail) ?? {}
+    const rule = controls.find((one) => one.rail === rail)
+    const most = rule?.sweep_from == null ? 0n : (rule.sweep_fee_max ?? 0n)
+    return [
+      ['trilho_sweeps_open', labels, count],
+      ['trilho_sweeps_oldest_seconds', labels, oldest_seconds],
+      ['trilho_sweeps_unswept', labels, Number(unswept)],
+      ['trilho_gas_account_wei', labels, Number(gas_wei)],
+      ['trilho_gas_account_floor_wei', labels, Number(FLOOR_SWEEPS * most)],
+    ]
+  })
+}
+
+/** Only networks on which deposits are found here: what a network that is no longer configured was read up to is no news. */
+async function depositScans({ db, environment, chains, pix }: World): Promise<Sample[]> {
+  const read = (await scanFacts(db)).filter(({ network }) => chains[network].payments)
+  const is_read = pix.charges !== undefined && !pix.charges.is_played
+  const age = is_read ? await receivedScanAge(db, pix.provider) : undefined
+  return [
+    ...read.flatMap(({ network: rail, height, age_seconds }): Sample[] => [
+      ['trilho_deposit_scan_height', { environment, rail }, Number(height)],
+      ['trilho_deposit_scan_age_seconds', { environment, rail }, age_seconds],
+    ]),
+    ...(age === undefined
+      ? []
+      : [['trilho_deposit_scan_age_seconds', { environment, rail: 'pix' }, age] satisfies Sample]),
+  ]
 }
 
 async function webhookQueue({ db, environment }: World): Promise<Sample[]> {

@@ -3,35 +3,59 @@ import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
 import { type Network, networks } from '../core/networks.ts'
 import { type FollowedChain, followedChain } from '../money/onchain/coins/chain.ts'
+import { sweepsSignedWithinAnHour } from '../money/sweeps/store.ts'
 import { openBitcoinRpc } from '../rails/chain/bitcoin/nodes.ts'
+import { scriptOf } from '../rails/chain/bitcoin/transaction.ts'
 import { openBitcoinRail } from '../rails/chain/bitcoin.ts'
+import {
+  type DepositAddresses,
+  type DepositXpubs,
+  derivedAddresses,
+  encodeAddress,
+} from '../rails/chain/deposit-addresses.ts'
 import { type EvmNetwork, isEvmNetwork, openEvmRpc } from '../rails/chain/evm/network.ts'
+import { evmSweeper, type Sweeper } from '../rails/chain/evm/sweeping.ts'
 import { evmChain } from '../rails/chain/evm.ts'
 import { type ChainRail, type Chains, chainsOf } from '../rails/chain/rail.ts'
 import type { Rpc } from '../rails/chain/rpc.ts'
 import { unavailableChain } from '../rails/chain/unavailable.ts'
-import { type FilePrices, filePrices, noPrices } from '../rails/prices/file.ts'
+import { type EfiRail, openEfi } from '../rails/pix/efi/rail.ts'
+import type { PixRail } from '../rails/pix/rail.ts'
+import { unavailablePix } from '../rails/pix/unavailable.ts'
+import { type ExchangePrices, exchangePrices } from '../rails/prices/exchanges.ts'
+import type { MarketFeed } from '../rails/prices/feed.ts'
+import { filePrices, noPrices } from '../rails/prices/file.ts'
 import { localBitcoinSigner } from '../rails/signer/bitcoin.ts'
+import { gasPointOf, openDepositKeys } from '../rails/signer/deposit-keys.ts'
 import type { SignedBefore } from '../rails/signer/hourly.ts'
 import { localSigner } from '../rails/signer/local.ts'
 import { type SealTransfer, sealKeyOf, sealOf } from '../rails/signer/seal.ts'
 import type { Signer } from '../rails/signer/signer.ts'
+import { localSweepSigner, type SweepSigner } from '../rails/signer/sweeps.ts'
+import { secretOf } from '../rails/signer/wallet-key.ts'
 import type { World } from '../world.ts'
 import type { Config } from './config.ts'
 
 /** What production pays with, made from the settings. A network without endpoints stays unavailable. */
 export type ProductionRails = {
+  readonly pix: PixRail<'production'>
   readonly chains: Chains<'production'>
+  readonly deposit_addresses: DepositAddresses<'production'>
   readonly prices: World<'production'>['prices']
   readonly transferSeals: () => Promise<SealTransfer>
   /** The chains that are followed block by block. */
   readonly followers: readonly FollowedChain[]
+  /** The networks whose deposits can be swept into the wallet; without the key of deposit addresses only the USDT at them is counted. */
+  readonly sweepers: readonly Sweeper[]
   /** The wallet of each configured network, as far as this node knows it. No chain is asked. */
   wallets(): Promise<Partial<Record<Network, string>>>
   stop(): Promise<void>
 }
 
-type RailSettings = Pick<Config, 'chains' | 'prices_file' | 'rail_timeout_ms'>
+type RailSettings = Pick<
+  Config,
+  'efi' | 'chains' | 'prices_from' | 'prices_file' | 'exchange_urls' | 'quoting' | 'rail_timeout_ms'
+>
 
 export type RailOptions = {
   readonly config: RailSettings
@@ -48,26 +72,36 @@ export type RailOptions = {
 const isConfigured = ({ chains }: Pick<Config, 'chains'>, network: Network): boolean =>
   (isEvmNetwork(network) || network === 'bitcoin') && chains[network].rpc.length > 0
 
+/** Whether production pays Pix. */
+export const isPixConfigured = ({ efi }: Pick<Config, 'efi'>): boolean => efi.client_id !== undefined
+
 /** The networks of production that have endpoints. */
 export const configuredNetworks = (config: Pick<Config, 'chains'>): readonly Network[] =>
   (Object.keys(networks) as Network[]).filter((network) => isConfigured(config, network))
 
 export function openProductionRails(options: RailOptions): ProductionRails {
   const { config, logKey, clock, log } = options
+  const exchanges = openExchanges(options)
   const { prices_file } = config
-  const prices = prices_file === undefined ? undefined : filePrices({ path: prices_file, log })
+  const prices = exchanges ?? (prices_file === undefined ? undefined : filePrices({ path: prices_file, log }))
   let seal_key: Buffer | undefined
   const sealKey = async () => (seal_key ??= sealKeyOf(await logKey()))
   const parts = { ...options, sealKey, ethPrice: () => etherPrice(prices, clock) }
   const evm = openEvm(parts)
   const bitcoin = isConfigured(config, 'bitcoin') ? openBitcoin(parts) : undefined
+  const efi = openConfiguredEfi(parts)
 
   return {
+    pix: efi ?? unavailablePix,
     prices: prices ?? noPrices,
     followers: bitcoin ? [bitcoin.chain] : [],
+    sweepers: evm.sweepers,
     chains: chainsOf(
       (network) =>
         (network === 'bitcoin' ? bitcoin?.chain : evm.chains.get(network)) ?? unavailableChain(network),
+    ),
+    deposit_addresses: derivedAddresses('production', xpubsOf(config), (network) =>
+      isConfigured(config, network),
     ),
     async transferSeals() {
       if (configuredNetworks(config).length === 0) return () => null
@@ -76,9 +110,25 @@ export function openProductionRails(options: RailOptions): ProductionRails {
     },
     wallets: async () => ({ ...(await evm.signer.addresses()), ...(await bitcoin?.signer.addresses()) }),
     async stop() {
-      await Promise.all([...evm.rpcs, ...(bitcoin ? [bitcoin.rpc] : [])].map((rpc) => rpc.stop()))
+      const rpcs = [...evm.rpcs, ...(bitcoin ? [bitcoin.rpc] : [])]
+      const others = [...(exchanges ? [exchanges] : []), ...(efi ? [efi] : [])]
+      await Promise.all([...rpcs, ...others].map((one) => one.stop()))
     },
   }
+}
+
+function xpubsOf({ chains }: RailSettings): DepositXpubs {
+  const { evm_deposit_xpub: evm, bitcoin } = chains
+  return {
+    ...(evm === undefined ? {} : { evm }),
+    ...(bitcoin.deposit_xpub === undefined ? {} : { bitcoin: bitcoin.deposit_xpub }),
+  }
+}
+
+function openExchanges({ config, clock, log }: RailOptions): ExchangePrices | undefined {
+  if (config.prices_from !== 'exchanges') return undefined
+  const { exchange_urls: urls, quoting } = config
+  return exchangePrices({ urls, age_most_ms: quoting.price_max_age_ms, clock, log })
 }
 
 type Parts = RailOptions & {
@@ -86,15 +136,27 @@ type Parts = RailOptions & {
   readonly ethPrice: () => Promise<bigint | undefined>
 }
 
-function openEvm({ config, sealKey, signedBefore, ethPrice, clock, log }: Parts) {
+/** Undefined: production has no Pix. The configuration has all parts, or none. */
+function openConfiguredEfi({ config, clock, log }: Parts): EfiRail | undefined {
+  const { client_id, client_secret, certificate, pix_key, at_once, url, ca } = config.efi
+  if (!client_id || !client_secret || !certificate || !pix_key) return undefined
+  const access = { url, client_id, client_secret, certificate, ...(ca === undefined ? {} : { ca }) }
+  return openEfi({ access, pix_key, at_once, timeout_ms: config.rail_timeout_ms, clock, log })
+}
+
+function openEvm({ config, sealKey, signedBefore, db, ethPrice, clock, log }: Parts) {
   const { chains: given, rail_timeout_ms: timeout_ms } = config
   const configured = configuredNetworks(config).filter(isEvmNetwork)
   const signer = openEvmSigner(config, configured, { sealKey, signedBefore, clock })
+  const openSweeper = sweepersOf(config, configured, { db, clock })
   const rpcs: Rpc[] = []
+  const sweepers: Sweeper[] = []
   const open = (network: EvmNetwork): ChainRail<'production'> => {
-    const { rpc: urls, usdt, cost_most } = given[network]
+    const { rpc: urls, usdt, cost_most, start_height } = given[network]
     const rpc = openEvmRpc({ network, urls, timeout_ms, clock, log })
     rpcs.push(rpc)
+    const sweeper = openSweeper?.(network, rpc)
+    if (sweeper) sweepers.push(sweeper)
     return evmChain({
       ...{ network, rpc, signer, clock, log, ethPrice },
       signs: given.evm_key !== undefined,
@@ -102,25 +164,65 @@ function openEvm({ config, sealKey, signedBefore, ethPrice, clock, log }: Parts)
       order_most: given.signer.amount,
       ...(usdt === undefined ? {} : { contract: usdt }),
       ...(given.evm_wallet === undefined ? {} : { wallet: given.evm_wallet }),
+      ...(given.evm_deposit_xpub === undefined
+        ? {}
+        : { deposits: start_height === undefined ? {} : { start_height } }),
     })
   }
   const chains = new Map<Network, ChainRail<'production'>>(
     configured.map((network) => [network, open(network)]),
   )
-  return { chains, signer, rpcs }
+  return { chains, signer, rpcs, sweepers }
+}
+
+/** Undefined without deposit addresses, and on a node that does not know the wallet. */
+function sweepersOf(
+  { chains }: RailSettings,
+  configured: readonly EvmNetwork[],
+  { db, clock }: Pick<Parts, 'db' | 'clock'>,
+): ((network: EvmNetwork, rpc: Rpc) => Sweeper) | undefined {
+  const { evm_deposit_xpub: xpub, evm_deposit_key, evm_key } = chains
+  if (xpub === undefined || evm_key === undefined) return undefined
+  const wallet = addr.fromPrivateKey(secretOf(evm_key))
+  const gas_account = encodeAddress.evm(gasPointOf(xpub))
+  const contractOf = ({ usdt }: (typeof chains)[EvmNetwork]) => (usdt === undefined ? {} : { contract: usdt })
+  const limitsOf = (network: EvmNetwork) => {
+    const { cost_most } = chains[network]
+    const { count, costs } = chains.signer
+    const per_hour = { count, cost: cost_most * BigInt(costs) }
+    return { wallet, cost_most_wei: cost_most, per_hour, ...contractOf(chains[network]) }
+  }
+  const signer: SweepSigner | undefined =
+    evm_deposit_key === undefined
+      ? undefined
+      : localSweepSigner({
+          keys: openDepositKeys(evm_deposit_key, xpub),
+          networks: Object.fromEntries(configured.map((network) => [network, limitsOf(network)])),
+          signedBefore: () => sweepsSignedWithinAnHour(db()),
+          clock,
+        })
+  return (network, rpc) =>
+    evmSweeper({
+      ...{ network, rpc, wallet, gas_account, cost_most_wei: chains[network].cost_most },
+      ...contractOf(chains[network]),
+      ...(signer === undefined ? {} : { signer }),
+    })
 }
 
 function openBitcoin({ config, sealKey, signedBefore, db, clock, log }: Parts) {
   const { chains, rail_timeout_ms: timeout_ms } = config
   const { rpc: urls, key, wallet, cookie_file, genesis, start_height, rate_fallback } = chains.bitcoin
-  const { fee_most, rate_most } = chains.bitcoin
+  const { fee_most, rate_most, deposit_xpub: xpub, deposit_key: xprv } = chains.bitcoin
   const caps = { fee_most, rate_most }
   const { count, btc: amount, costs } = chains.signer
   const per_hour = { count, amount, cost: fee_most * BigInt(costs) }
   const signer =
     key === undefined
       ? keyless(wallet === undefined ? {} : { bitcoin: wallet }, 'BITCOIN_WALLET_KEY')
-      : localBitcoinSigner({ key, sealKey, caps, per_hour, signedBefore, clock })
+      : localBitcoinSigner({
+          ...{ key, sealKey, caps, per_hour, signedBefore, clock },
+          ...(xprv === undefined || xpub === undefined ? {} : { deposit_keys: openDepositKeys(xprv, xpub) }),
+        })
   const rpc = openBitcoinRpc({
     ...{ urls, timeout_ms, clock, log },
     ...(cookie_file === undefined ? {} : { cookie_file }),
@@ -132,9 +234,16 @@ function openBitcoin({ config, sealKey, signedBefore, db, clock, log }: Parts) {
   })
   const chain = followedChain({
     ...{ rail, db, clock, log, order_most: amount },
+    ...(xprv === undefined || xpub === undefined ? {} : { canSpendAt: spendableWith(xpub) }),
     ...(start_height === undefined ? {} : { start_height }),
   })
   return { chain, signer, rpc }
+}
+
+/** The keys belong to the public key (`openDepositKeys`), which tells the scripts that they spend. */
+function spendableWith(xpub: string): (address_index: number, script: string) => boolean {
+  const { addressOf } = derivedAddresses('production', { bitcoin: xpub })
+  return (address_index, script) => scriptOf(addressOf('bitcoin', address_index)) === script
 }
 
 /**
@@ -180,7 +289,7 @@ const ETHER_PRICE_MAX_AGE_MS = 600_000
 /** A price is in 10^-8, an amount of USDT in 10^-6. */
 const PRICE_TO_UNITS = 100n
 
-async function etherPrice(prices: FilePrices | undefined, clock: Clock): Promise<bigint | undefined> {
+async function etherPrice(prices: MarketFeed | undefined, clock: Clock): Promise<bigint | undefined> {
   const ether = await prices?.ether()
   if (!ether || clock.now() - ether.at.getTime() > ETHER_PRICE_MAX_AGE_MS) return undefined
   return ether.price / PRICE_TO_UNITS

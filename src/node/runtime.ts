@@ -8,6 +8,7 @@ import type { Hints } from '../db/hints.ts'
 import { type LogPoller, openLogPoller } from '../db/log-poller.ts'
 import type { Worker } from '../db/worker.ts'
 import { openDepositPlayer } from '../doors/sandbox/chain-deposits.ts'
+import { type ChargeWorker, openChargeWorker } from '../money/charges/worker.ts'
 import { type DailyWorker, openDailyWorker } from '../money/daily/worker.ts'
 import { openTransferWorker } from '../money/onchain/worker.ts'
 import { openPayoutWorker, type PayoutWorker } from '../money/pix/worker.ts'
@@ -33,6 +34,8 @@ type Runtime<E extends Environment = Environment> = {
   readonly world: World<E>
   /** Sends the payouts that this node accepted. With the role of a worker it also takes over payouts of other nodes. */
   readonly payouts: PayoutWorker
+  /** Registers the charges that this node accepted. With the role of a worker it also takes over those of other nodes. */
+  readonly charges: ChargeWorker
   readonly steps: StepRecorder
   /** Says whether the treasury's limits allow a trade. With the role of a worker it also adds up the trades. */
   readonly treasury: TreasuryWorker
@@ -119,6 +122,7 @@ function openRuntime<E extends Environment>(world: World<E>, parts: Parts): Runt
     world,
     steps,
     payouts: openPayoutWorker(world, log, { follows: works, steps, activity }),
+    charges: openChargeWorker(world, log, { follows: works, activity }),
     treasury: openTreasuryWorker(world, log, { folds: works, activity }),
     webhooks: { sealer, reach, worker, retry_ms: config.webhooks.retry_ms },
     newEvents,
@@ -166,8 +170,8 @@ export async function answerWaiting(runtimes: Runtimes): Promise<void> {
 
 /** Workers that must end before their world is closed, by the names that a stop logs. */
 function workersOf(runtime: Runtime): Record<string, () => Promise<void>> {
-  const { world, payouts, treasury, webhooks, transfers, audit, daily } = runtime
-  const workers = { payouts, treasury, webhooks: webhooks.worker, transfers, audit, daily }
+  const { world, payouts, charges, treasury, webhooks, transfers, audit, daily } = runtime
+  const workers = { payouts, charges, treasury, webhooks: webhooks.worker, transfers, audit, daily }
   return Object.fromEntries(
     Object.entries(workers).flatMap(([name, worker]) =>
       worker ? [[`${name} (${world.environment})`, () => worker.stop()]] : [],

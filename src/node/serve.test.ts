@@ -30,7 +30,9 @@ test('the log of a node says what is missing, the outcome of each request, and h
     .map((line) => JSON.parse(line))
   const messages = lines.map(({ msg }) => msg)
   expect(
-    messages.filter((msg) => /^production has no payment rails: .*PRICES_FILE is not set/.test(String(msg))),
+    messages.filter((msg) =>
+      /^production has no payment rails: .*neither PRICES_FROM nor PRICES_FILE is set/.test(String(msg)),
+    ),
   ).toHaveLength(1)
   const lineOf = (reply: { headers: Headers }) =>
     lines.find(({ request_id }) => request_id === reply.headers.get('x-request-id'))

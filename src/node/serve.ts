@@ -23,7 +23,7 @@ import { logMetricQueries, mailMetricQuery, nodeMetricQueries, worldMetricQuerie
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openNotifications } from './notifications.ts'
 import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from './pools.ts'
-import { configuredNetworks } from './rails.ts'
+import { configuredNetworks, isPixConfigured } from './rails.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
 import { answerWaiting, drainWaiting, openRuntimes } from './runtime.ts'
@@ -91,13 +91,17 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
     primary: () => store.primary.state(),
   })
   watchFigures(base, assertReady)
-  const http = await openHttp({ ...around, front, office, assertReady })
+  const wakeWorkers = () => activityHints.mark('production')
+  const http = await openHttp({ ...around, front, office, assertReady, wakeWorkers })
   // Before the server waits for requests under way: long polls would keep it open.
   closing.add({ 'callers who wait': () => answerWaiting(runtimes) })
   const url = await http.listen()
   await welcome(url, { ...base, ...store, config, print })
   describeProduction(config, log)
   checkChains(base.worlds.production, log)
+  if (isPixConfigured(config)) checkPix(base.worlds.production, log)
+  // Exchanges are asked from now on, so that the first quote finds a price.
+  void base.worlds.production.prices.latest()
   serving = true
   closing.add({
     readiness: async () => {
@@ -151,6 +155,7 @@ async function openBase(
     notifications,
     worlds,
     followers: opened.followers,
+    sweepers: opened.sweepers,
     shared,
     office,
     retention,
@@ -212,10 +217,15 @@ function readyLine(url: string, { role }: Config): string {
 /** Says what production can do with these settings, and what it refuses. */
 function describeProduction(config: Config, log: Logger): void {
   const payable = configuredNetworks(config)
-  const refused = payable.length === 0 ? 'payouts and transfers' : 'payouts and transfers on other networks'
-  const pays = payable.length === 0 ? 'has no payment rails' : `pays ${payments(payable).join(' and ')}`
-  const quotes =
-    config.prices_file === undefined ? ', and quotes with price_unavailable: PRICES_FILE is not set' : ''
+  const pays_pix = isPixConfigured(config)
+  const transfers = payable.length === 0 ? 'transfers' : 'transfers on other networks'
+  const refused = pays_pix ? transfers : `payouts and ${transfers}`
+  const paid = [...(pays_pix ? ['Pix over Efí'] : []), ...payments(payable)]
+  const pays = paid.length === 0 ? 'has no payment rails' : `pays ${paid.join(' and ')}`
+  const has_prices = config.prices_from !== undefined || config.prices_file !== undefined
+  const quotes = has_prices
+    ? ''
+    : ', and quotes with price_unavailable: neither PRICES_FROM nor PRICES_FILE is set'
   log.info(
     `production ${pays}: ${refused} are refused with rail_unavailable${quotes}. The sandbox has all of it`,
   )
@@ -236,6 +246,14 @@ function checkChains({ chains }: World<'production'>, log: Logger): void {
       (error: Error) => log.warn({ network }, `chain: ${network} cannot be used now: ${error.message}`),
     )
   }
+}
+
+/** The same for Pix. */
+function checkPix({ pix }: World<'production'>, log: Logger): void {
+  pix.ready().then(
+    () => log.info('pix: Efí is ready'),
+    (error: Error) => log.warn(`pix: Efí cannot be used now: ${error.message}`),
+  )
 }
 
 async function closeAll(requests: number, log: Logger, closing: Closing): Promise<void> {

@@ -1,9 +1,15 @@
 import { isIP } from 'node:net'
 import { parseAddress } from '../db/address.ts'
-import { type Cidr, parseCidr } from '../http/ip.ts'
-import { isEvmAddress, isPayableAddress, scriptOfAddress } from '../money/onchain/address.ts'
+import { type Cidr, isLoopback, parseCidr } from '../http/ip.ts'
+import { isEvmAddress } from '../money/onchain/address.ts'
+import { parsePixKey } from '../money/pix/key.ts'
 import { parseSender, type Sender } from '../notifications/address.ts'
 import type { SmtpServer } from '../notifications/smtp.ts'
+import { scriptOf } from '../rails/chain/bitcoin/transaction.ts'
+import { readExtendedKey } from '../rails/chain/deposit-addresses.ts'
+import { type ExchangeName, exchangeNames } from '../rails/prices/exchange-table.ts'
+import type { ExchangeUrls } from '../rails/prices/exchanges.ts'
+import { readExtendedPrivateKey } from '../rails/signer/deposit-keys.ts'
 
 /** Readers of settings: text to value. Each throws a message that follows the setting's name: "must be …". */
 export function text(value: string): string {
@@ -94,6 +100,59 @@ export function endpointUrls(value: string): string[] {
   return urls
 }
 
+const isThisMachine = (hostname: string): boolean =>
+  hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, ''))
+
+/** `binance=https://…, bitso=https://…`. Prices decide about money: on the way from another machine nobody may change them. */
+export function exchangeUrls(value: string): ExchangeUrls {
+  const urls: Partial<Record<ExchangeName, string>> = {}
+  for (const part of partsOf(value)) {
+    const at = part.indexOf('=')
+    const name = part.slice(0, Math.max(0, at)).trim() as ExchangeName
+    if (!exchangeNames.includes(name))
+      throw new Error(`must be name=URL, separated by commas, with names of ${exchangeNames.join(', ')}`)
+    if (urls[name] !== undefined) throw new Error(`has ${name} twice`)
+    urls[name] = exchangeUrl(name, part.slice(at + 1).trim())
+  }
+  return urls
+}
+
+function exchangeUrl(name: string, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const is_secure = url?.protocol === 'https:' || (url?.protocol === 'http:' && isThisMachine(url.hostname))
+  if (!url || !is_secure)
+    throw new Error(`must have a URL with https for ${name}; http only for this machine`)
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new Error(`must have a URL for ${name} without a user, a password, ? and #`)
+  return url.origin + (url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname)
+}
+
+export function httpsOrigin(value: string): string {
+  const parsed = origin(value)
+  if (!parsed.startsWith('https:')) throw new Error('must begin with https://')
+  return parsed
+}
+
+/** The payer's key, as the DICT spells it. */
+export function pixKey(value: string): string {
+  const key = parsePixKey(value)?.key
+  if (key === undefined) throw new Error('must be a Pix key: CPF, CNPJ, e-mail, phone (+55…) or random key')
+  return key
+}
+
+/** A secret that is part of a URL. The message does not quote it. */
+export function urlToken(value: string): string {
+  if (!/^[A-Za-z0-9_-]{32,200}$/.test(value))
+    throw new Error('must be 32 to 200 letters, digits, - or _ (openssl rand -hex 32)')
+  return value
+}
+
+/** Certificates of authorities, PEM. */
+export function authorities(value: string): string {
+  if (!value.includes('-----BEGIN CERTIFICATE-----')) throw new Error('must be certificates in PEM form')
+  return value
+}
+
 /** In lower case it has no checksum; the check of the chain finds out if it is another one. */
 export function evmAddress(value: string): string {
   if (!isEvmAddress(value, false))
@@ -104,6 +163,16 @@ export function evmAddress(value: string): string {
 /** A wallet's private key. The messages do not quote it. */
 export function walletKey(value: string): string {
   if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(value)) throw new Error('must be a private key of 64 hex digits')
+  return value
+}
+
+export function extendedPublicKey(value: string): string {
+  readExtendedKey(value)
+  return value
+}
+
+export function extendedPrivateKey(value: string): string {
+  readExtendedPrivateKey(value)
   return value
 }
 
@@ -140,7 +209,7 @@ export function blockHash(value: string): string {
 
 /** The wallet's form is that of the signer: the hash of one key (P2WPKH). The database names wallets by it, in lower case. */
 export function bitcoinWallet(value: string): string {
-  if (!isPayableAddress('bitcoin', value) || !/^0014/.test(scriptOfAddress(value)))
+  if (!scriptOf(value)?.startsWith('0014'))
     throw new Error('must be a Bitcoin address of one key that begins with bc1q (P2WPKH)')
   return value.toLowerCase()
 }

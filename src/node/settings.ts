@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
+import { readClientCertificate } from '../rails/pix/efi/certificate.ts'
 import { roles } from './role.ts'
 import {
+  authorities,
   bitcoinWallet,
   blockHash,
   blockHeight,
@@ -9,18 +11,24 @@ import {
   databaseUrl,
   endpointUrls,
   evmAddress,
+  exchangeUrls,
+  extendedPrivateKey,
+  extendedPublicKey,
   feeRate,
   hexKey,
+  httpsOrigin,
   integer,
   integers,
   nameServers,
   oneOf,
   origin,
   partsOf,
+  pixKey,
   satoshis,
   sender,
   smtpServer,
   text,
+  urlToken,
   usdt,
   walletKey,
   wei,
@@ -255,6 +263,56 @@ const payments = {
   }),
 }
 
+const pix = {
+  efi: {
+    client_id: setting('EFI_CLIENT_ID', {
+      about:
+        'Client_Id of the application at Efí: production pays Pix over it, and is paid. Needs the other EFI settings',
+      example: 'Client_Id_0123456789abcdef',
+      read: text,
+    }),
+    client_secret: setting('EFI_CLIENT_SECRET', {
+      about: 'Client_Secret of that application',
+      secret: true,
+      read: text,
+    }),
+    certificate: setting('EFI_CERTIFICATE', {
+      about:
+        'Certificate of that application and its private key, both PEM, in one text; better as a file. Convert Efí’s .p12: openssl pkcs12 -legacy -in certificate.p12 -nodes -out efi.pem',
+      secret: true,
+      read: readClientCertificate,
+    }),
+    pix_key: setting('EFI_PIX_KEY', {
+      about: 'A Pix key of the account at Efí that pays. It needs a webhook there',
+      example: 'payments@example.com',
+      read: pixKey,
+    }),
+    notice_token: setting('EFI_NOTICE_TOKEN', {
+      about:
+        'The last part of the address to which Efí posts notices: PUBLIC_URL/rails/pix/efi/TOKEN; 32 characters or more',
+      example: 'output of: openssl rand -hex 32',
+      secret: true,
+      read: urlToken,
+    }),
+    at_once: setting('EFI_AT_ONCE', {
+      about: 'Payments that all nodes together hand to Efí at once; Efí advises one',
+      default: '1',
+      read: integer(1, 16),
+    }),
+    url: setting('EFI_URL', {
+      about: 'Where Efí is reached: its own sandbox is https://pix-h.api.efipay.com.br',
+      default: 'https://pix.api.efipay.com.br',
+      read: httpsOrigin,
+    }),
+    ca: setting('EFI_CA', {
+      about:
+        'Certificates of the authorities that EFI_URL is checked against, PEM; default: the public ones. For tests',
+      secret: true,
+      read: authorities,
+    }),
+  },
+}
+
 /** One network's settings; they begin with its name. */
 const evmNetwork = (name: string, title: string, coin: string, cost_most: string) => ({
   rpc: setting(`${name}_RPC`, {
@@ -273,6 +331,11 @@ const evmNetwork = (name: string, title: string, coin: string, cost_most: string
     about: `The most that the gas of one transaction on ${title} may cost, in ${coin}; a transfer that would cost more waits`,
     default: cost_most,
     read: wei,
+  }),
+  start_height: setting(`${name}_START_HEIGHT`, {
+    about: `The first block of ${title} that is read for deposits, at the first start with EVM_DEPOSIT_XPUB: payments in earlier blocks are not found. Default: some minutes below the newest one`,
+    example: '75000000',
+    read: blockHeight,
   }),
 })
 
@@ -302,6 +365,19 @@ const bitcoin = {
       'Address of that wallet (bc1q…, P2WPKH). Optional with a key: that of another wallet is then refused instead of being paid from. A node with ROLE=api and no key needs it',
     example: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
     read: bitcoinWallet,
+  }),
+  deposit_xpub: setting('BITCOIN_DEPOSIT_XPUB', {
+    about:
+      'Extended public key (xpub…) from which each customer gets an address for BTC, m/0/index. Production takes deposits of BTC with it; every node needs it',
+    example:
+      'xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V',
+    read: extendedPublicKey,
+  }),
+  deposit_key: setting('BITCOIN_DEPOSIT_KEY', {
+    about:
+      'The extended private key (xprv…) of BITCOIN_DEPOSIT_XPUB: transfers also spend what customers paid in. Optional: without it these coins stay where they are. For nodes that send; better as a file',
+    secret: true,
+    read: extendedPrivateKey,
   }),
   genesis: setting('BITCOIN_GENESIS', {
     about: 'The hash of block 0, where it is not Bitcoin’s: for test chains',
@@ -347,6 +423,19 @@ const chains = {
       example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
       read: evmAddress,
     }),
+    evm_deposit_xpub: setting('EVM_DEPOSIT_XPUB', {
+      about:
+        'Extended public key (xpub…) from which each customer gets an address for USDT, m/0/index, the same on all EVM networks. Production takes deposits on the configured ones with it; every node needs it',
+      example:
+        'xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt',
+      read: extendedPublicKey,
+    }),
+    evm_deposit_key: setting('EVM_DEPOSIT_KEY', {
+      about:
+        'The extended private key (xprv…) of EVM_DEPOSIT_XPUB: deposits are swept into the wallet by the rule that operators set. Optional: without it they stay where they are. For nodes that send; better as a file',
+      secret: true,
+      read: extendedPrivateKey,
+    }),
     ethereum: evmNetwork('ETHEREUM', 'Ethereum', 'ETH', '0.02'),
     polygon: evmNetwork('POLYGON', 'Polygon', 'POL', '1'),
     arbitrum: evmNetwork('ARBITRUM', 'Arbitrum One', 'ETH', '0.002'),
@@ -380,9 +469,21 @@ const chains = {
 }
 
 const conversions = {
-  prices_file: setting('PRICES_FILE', {
+  prices_from: setting('PRICES_FROM', {
     about:
-      'Where production prices are read from: a JSON file that your market watcher replaces. Without one nothing is quoted, and Ethereum, whose fee needs the price of ether, cannot be configured',
+      'exchanges: production prices are the median of Binance, Bitso, Mercado Bitcoin, Kraken and Coinbase, which this node asks for itself. Without it and without PRICES_FILE nothing is quoted, and Ethereum, whose fee needs the price of ether, cannot be configured',
+    example: 'exchanges',
+    read: oneOf('exchanges'),
+  }),
+  exchange_urls: setting('EXCHANGE_URLS', {
+    about:
+      'Other addresses of exchanges, for a mirror or a proxy: name=URL, separated by commas. https only, unless the host is this machine',
+    example: 'binance=https://data-api.binance.vision',
+    default: '',
+    read: exchangeUrls,
+  }),
+  prices_file: setting('PRICES_FILE', {
+    about: 'In place of PRICES_FROM: a JSON file with production prices that your market watcher replaces',
     example: '/var/lib/trilho/prices.json',
     read: (path) => resolve(path),
   }),
@@ -558,6 +659,7 @@ export const settings = {
   ...database,
   ...secrets,
   ...payments,
+  ...pix,
   ...chains,
   ...conversions,
   ...simulation,
@@ -573,6 +675,7 @@ export const groups: readonly { readonly title: string; readonly settings: Setti
   { title: 'The database', settings: database },
   { title: 'Secrets', settings: secrets },
   { title: 'Payouts and transfers', settings: payments },
+  { title: 'Pix of production', settings: pix },
   { title: 'Chains of production', settings: chains },
   { title: 'Conversions', settings: conversions },
   { title: 'The sandbox', settings: simulation },

@@ -10,6 +10,7 @@ import { type Check, type Template, templateChecks, transitCheck } from '../ledg
 import { refusalCheck } from '../ledger/claims-audit.ts'
 import { type DoorFacts, type DoorOptions, openDoor } from '../ledger/commit.ts'
 import { adjustmentChecks, adjustmentTemplate } from '../money/adjustments/store.ts'
+import { chargeChecks } from '../money/charges/audit.ts'
 import { controlChecks } from '../money/custody/controls-store.ts'
 import { custodyChecks, moveTemplate } from '../money/custody/store.ts'
 import { addressChecks } from '../money/deposits/addresses-store.ts'
@@ -17,19 +18,20 @@ import { depositChecks, depositTemplate } from '../money/deposits/store.ts'
 import { coinChecks } from '../money/onchain/coins/audit.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../money/onchain/store.ts'
 import { signedWithinAnHour } from '../money/onchain/transactions.ts'
+import { returnChecks, returnTemplate } from '../money/pix/returns-store.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from '../money/pix/store.ts'
 import { noSetPrices } from '../money/quotes/prices.ts'
 import { tradeChecks, tradeTemplate } from '../money/quotes/store.ts'
+import { sweepChecks } from '../money/sweeps/audit.ts'
 import { replayCheck } from '../money/treasury/replay.ts'
 import { feePayoutTemplate, treasuryChecks } from '../money/treasury/store.ts'
 import { customerChecks } from '../parties/customers/store.ts'
 import { keyChecks } from '../parties/keys/keys-audit.ts'
-import { sandboxAddresses, unavailableAddresses } from '../rails/chain/deposit-addresses.ts'
+import { sandboxAddresses } from '../rails/chain/deposit-addresses.ts'
 import { chainsOf } from '../rails/chain/rail.ts'
 import { simulatedChain } from '../rails/chain/simulated.ts'
 import { openJournal } from '../rails/journal.ts'
 import { simulatedPix } from '../rails/pix/simulated.ts'
-import { unavailablePix } from '../rails/pix/unavailable.ts'
 import { simulatedPrices } from '../rails/prices/simulated.ts'
 import { deskChecks } from '../records/desk/desk-audit.ts'
 import { openInvalidAnswers } from '../records/desk/invalid-answers.ts'
@@ -47,6 +49,7 @@ const templates: readonly Template[] = [
   adjustmentTemplate,
   depositTemplate,
   payoutTemplate,
+  returnTemplate,
   transferTemplate,
   tradeTemplate,
   feePayoutTemplate,
@@ -61,8 +64,10 @@ export const sliceChecks: readonly Check[] = [
   ...keyChecks,
   ...depositChecks,
   ...addressChecks,
+  ...chargeChecks,
   ...adjustmentChecks,
   ...payoutChecks,
+  ...returnChecks,
   ...transferChecks,
   ...coinChecks,
   ...tradeChecks,
@@ -70,6 +75,7 @@ export const sliceChecks: readonly Check[] = [
   ...custodyChecks,
   replayCheck,
   ...controlChecks,
+  ...sweepChecks,
   ...approvalChecks,
   ...eventChecks,
   ...webhookChecks,
@@ -81,6 +87,7 @@ export const sliceChecks: readonly Check[] = [
 export type OpenWorlds = {
   readonly worlds: Worlds
   readonly followers: ProductionRails['followers']
+  readonly sweepers: ProductionRails['sweepers']
   /** Facts about the door of each world, for the metrics. */
   readonly doors: Readonly<Record<Environment, () => DoorFacts>>
   /** Calls the listener for every batch of money that this process committed in a world. */
@@ -131,7 +138,10 @@ export function openWorlds(options: {
     | 'sandbox'
     | 'lanes'
     | 'quoting'
+    | 'prices_from'
     | 'prices_file'
+    | 'exchange_urls'
+    | 'efi'
     | 'chains'
     | 'require_address_checksum'
     | 'database_wait_ms'
@@ -189,9 +199,9 @@ export function openWorlds(options: {
   const journal = openJournal(config.sandbox.journal)
   const worlds: Worlds = {
     production: open('production', {
-      pix: unavailablePix,
+      pix: rails.pix,
       chains: rails.chains,
-      deposit_addresses: unavailableAddresses,
+      deposit_addresses: rails.deposit_addresses,
       transferSeals: rails.transferSeals,
       prices: rails.prices,
       set_prices: noSetPrices,
@@ -216,7 +226,7 @@ export function openWorlds(options: {
   }
   return {
     worlds,
-    followers: rails.followers,
+    ...{ followers: rails.followers, sweepers: rails.sweepers },
     doors: doors as OpenWorlds['doors'],
     onBatch: (environment, listener) => void listeners[environment].push(listener),
     onEventsCommitted: (environment, listener) => void event_listeners[environment].push(listener),

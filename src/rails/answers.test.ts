@@ -31,7 +31,9 @@ test.each<[string, unknown]>([
   ['a document with dots', { name: 'Ana', document: '529.982.247-25' }],
   ['null', null],
 ])('a DICT answer of %s counts as unavailable, and is recorded as one exception', async (_, answer) => {
-  bench = await openBench({ pix: { ...pix, holder: async () => answer as never } })
+  bench = await openBench({
+    pix: { ...pix, holder: async () => ({ kind: 'held', holder: answer }) as never },
+  })
   const { world } = bench
   for (let i = 0; i < 3; i++)
     await expect(world.pix.holder('ana@example.com', undefined)).rejects.toMatchObject({
@@ -46,11 +48,50 @@ test.each<[string, unknown]>([
 test('a document with punctuation is not repeated in the exception', async () => {
   const reported: string[] = []
   const answer = { name: 'Ana Souza', document: '529.982.247-25' }
-  const rail = withValidAnswers({ ...pix, holder: async () => answer }, ({ problem }) =>
-    reported.push(problem),
+  const rail = withValidAnswers(
+    { ...pix, holder: async () => ({ kind: 'held', holder: answer }) },
+    ({ problem }) => reported.push(problem),
   )
   await expect(rail.holder('ana@example.com', undefined)).rejects.toMatchObject({ code: 'rail_unavailable' })
   expect(reported).toEqual(['document is a text of 14 characters'])
+})
+
+test('a received payment counts although another bank made its id too short or too long', async () => {
+  const ids = [`E${'1'.repeat(30)}`, `E${'2'.repeat(31)}`, `E${'3'.repeat(32)}`, 'E 4']
+  const reported: string[] = []
+  const rail = withValidAnswers(
+    {
+      ...pix,
+      charges: {
+        ...pix.charges!,
+        async *received() {
+          for (const end_to_end_id of ids)
+            yield { end_to_end_id, amount: 1n, paid_at: new Date(), returns: [] }
+        },
+      },
+    },
+    ({ problem }) => reported.push(problem),
+  )
+  const seen: string[] = []
+  const window = { from: new Date(0), to: new Date() }
+  for await (const { end_to_end_id } of rail.charges!.received(window)) seen.push(end_to_end_id)
+  expect(seen).toEqual(ids.slice(0, 3))
+  expect(reported).toHaveLength(1)
+})
+
+test('a directory of another form makes Pix unavailable; keys that cannot be looked up pass', async () => {
+  const rail = (answer: unknown) => withValidAnswers({ ...pix, holder: async () => answer as never }, quiet)
+  const wrong = [undefined, null, {}, { kind: 'x' }, { kind: 'unlisted', document: '529.982.247-25' }]
+  for (const answer of wrong)
+    await expect(rail(answer).holder('a@b.com', undefined)).rejects.toMatchObject({
+      code: 'rail_unavailable',
+    })
+  for (const answer of [
+    { kind: 'nobody' },
+    { kind: 'unlisted' },
+    { kind: 'unlisted', document: '52998224725' },
+  ])
+    expect(await rail(answer).holder('a@b.com', undefined)).toEqual(answer)
 })
 
 test('fees that are not numbers make the network unavailable', async () => {

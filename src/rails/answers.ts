@@ -12,7 +12,14 @@ import {
   type Signed,
   type WalletState,
 } from './chain/rail.ts'
-import type { PixRail } from './pix/rail.ts'
+import {
+  type ChargeOutcome,
+  type Directory,
+  type PixCharges,
+  type PixRail,
+  type ReceivedPix,
+  refusalReasons,
+} from './pix/rail.ts'
 import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './prices/feed.ts'
 
 /**
@@ -46,10 +53,10 @@ const Units = T.BigInt({ minimum: 0n, maximum: UNITS_MAX })
 const Figure = T.BigInt({ minimum: 0n, maximum: 10n ** 36n })
 /** Reason code of a network: one word in printable ASCII. */
 const RailCode = T.String({ pattern: '^[\\x21-\\x7e]{1,64}$' })
-/** E, the ISPB, the minute in UTC, eleven letters or digits: 32 characters. */
+/** E, the ISPB (letters, too), the minute in UTC, eleven letters or digits: 32 characters. */
 const EndToEndId = T.String({
   pattern:
-    '^E[0-9]{8}20[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[01][0-9]|2[0-3])[0-5][0-9][0-9A-Za-z]{11}$',
+    '^E[0-9A-Z]{8}20[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[01][0-9]|2[0-3])[0-5][0-9][0-9A-Za-z]{11}$',
 })
 const SignedBytes = T.String({ pattern: '^[\\x21-\\x7e]{1,200000}$' })
 const Name = refined(
@@ -62,7 +69,13 @@ type Answers = Readonly<Record<string, TObject>>
 
 const pixOutcomes = {
   settled: T.Object({ kind: T.Literal('settled'), end_to_end_id: EndToEndId }),
-  refused: T.Object({ kind: T.Literal('refused'), rail_code: RailCode }),
+  refused: T.Object({
+    kind: T.Literal('refused'),
+    rail_code: RailCode,
+    reason: T.Optional(T.Enum([...refusalReasons])),
+    is_ours: T.Optional(T.Literal(true)),
+  }),
+  later: T.Object({ kind: T.Literal('later'), at: ValidDate }),
   accepted: T.Object({ kind: T.Literal('accepted'), ask_at: T.Optional(ValidDate) }),
   unknown: T.Object({ kind: T.Literal('unknown'), ask_at: T.Optional(ValidDate) }),
 } satisfies Answers
@@ -70,6 +83,44 @@ const pixOutcomes = {
 const pixStatuses = { ...pixOutcomes, absent: T.Object({ kind: T.Literal('absent') }) } satisfies Answers
 
 const HolderAnswer = T.Object({ name: Name, document: BareDocument })
+
+const directories = {
+  held: T.Object({ kind: T.Literal('held'), holder: T.Unknown() }),
+  nobody: T.Object({ kind: T.Literal('nobody') }),
+  unlisted: T.Object({ kind: T.Literal('unlisted'), document: T.Optional(BareDocument) }),
+} satisfies Answers
+
+const chargeOutcomes = {
+  registered: T.Object({
+    kind: T.Literal('registered'),
+    br_code: T.String({ pattern: '^[\\x20-\\x7e]{20,2000}$' }),
+  }),
+  refused: T.Object({ kind: T.Literal('refused'), rail_code: RailCode }),
+  later: T.Object({ kind: T.Literal('later'), at: ValidDate }),
+  unknown: T.Object({ kind: T.Literal('unknown') }),
+} satisfies Answers
+
+/**
+ * API Pix defines 32 characters. Other banks make the ids of what comes in, and money must not depend on how well they do it: a payment
+ * that is left out of a list is never credited.
+ */
+const ReceivedId = T.String({ pattern: '^[0-9A-Za-z]{1,64}$' })
+
+const ReceivedAnswer = T.Object({
+  end_to_end_id: ReceivedId,
+  txid: T.Optional(T.String({ pattern: '^[0-9A-Za-z]{1,35}$' })),
+  amount: T.BigInt({ minimum: 1n, maximum: UNITS_MAX }),
+  paid_at: ValidDate,
+  // Shown masked, and not needed: whatever form it has, the payment counts.
+  payer: T.Optional(T.Object({ name: T.Optional(T.String()), document: T.Optional(T.String()) })),
+  returns: T.Array(
+    T.Object({
+      id: T.String({ pattern: '^[0-9A-Za-z]{1,64}$' }),
+      amount: T.BigInt({ minimum: 1n, maximum: UNITS_MAX }),
+      state: T.Enum(['settled', 'refused', 'open']),
+    }),
+  ),
+})
 
 const hex = (pattern: string) => T.String({ pattern })
 const hashWithPrefix = hex('^0x[0-9a-f]{64}$')
@@ -105,6 +156,7 @@ const answersWith = (tx_hash: typeof plainHash) => ({
   holdings: T.Object({
     wallet: WalletName,
     asset: Units,
+    at_addresses: Units,
     native: Figure,
     block_height: Nonce,
     block_hash: tx_hash,
@@ -140,6 +192,7 @@ const PriceAnswer = T.Object({
   price: T.BigInt({ minimum: 1n, maximum: 10n ** 24n }),
   at: ValidDate,
   source: T.String({ pattern: '^[\\x20-\\x7e]{1,100}$' }),
+  withdrawn: T.Optional(T.Literal(true)),
 })
 
 type Asked = { readonly rail: string; readonly call: string }
@@ -201,15 +254,46 @@ function orUnavailable<Answer>(check: () => Answer, report: ReportInvalid): Answ
   }
 }
 
+const pixCall = (call: string): Asked => ({ rail: 'pix', call })
+
+/** One payment that is not valid is left out of a list, and reported: the others are read all the same. */
+const withValidCharges = (charges: PixCharges, report: ReportInvalid): PixCharges => ({
+  ...charges,
+  register: async (order, signal) =>
+    checkedKind<ChargeOutcome>(pixCall('register'), chargeOutcomes, await charges.register(order, signal)),
+  async *received(window, signal) {
+    for await (const answer of charges.received(window, signal)) {
+      try {
+        yield checked<ReceivedPix>(pixCall('received'), ReceivedAnswer, answer)
+      } catch (error) {
+        if (!(error instanceof InvalidAnswer)) throw error
+        report(error)
+      }
+    }
+  },
+  async payment(end_to_end_id, signal) {
+    const answer = await charges.payment(end_to_end_id, signal)
+    if (answer === undefined) return undefined
+    const seen = checked<ReceivedPix>(pixCall('payment'), ReceivedAnswer, answer)
+    if (seen.end_to_end_id === end_to_end_id) return seen
+    throw new InvalidAnswer({ ...pixCall('payment'), problem: 'the payment is another one' })
+  },
+})
+
 export function withValidAnswers<E extends Environment>(rail: PixRail<E>, report: ReportInvalid): PixRail<E> {
-  const asked = (call: string): Asked => ({ rail: 'pix', call })
+  const asked = pixCall
+  const { charges } = rail
   return {
-    environment: rail.environment,
+    ...rail,
+    ...(charges && { charges: withValidCharges(charges, report) }),
     ready: () => rail.ready(),
     async holder(pix_key, asking) {
       const answer = await rail.holder(pix_key, asking)
-      if (answer === undefined) return undefined
-      return orUnavailable(() => checked(asked('holder'), HolderAnswer, answer), report)
+      return orUnavailable(() => {
+        const directory = checkedKind<Directory>(asked('holder'), directories, answer)
+        if (directory.kind !== 'held') return directory
+        return { kind: 'held', holder: checked(asked('holder'), HolderAnswer, directory.holder) }
+      }, report)
     },
     send: async (order, signal) => checkedKind(asked('send'), pixOutcomes, await rail.send(order, signal)),
     status: async (order, signal) =>
@@ -247,7 +331,8 @@ export function withValidChainAnswers<E extends Environment>(
         throw new InvalidAnswer({ ...asked('wallet'), problem: `final is ${state.final}` })
       return state
     },
-    holdings: async () => checked(asked('holdings'), answers.holdings, await rail.holdings()),
+    holdings: async (addresses) =>
+      checked(asked('holdings'), answers.holdings, await rail.holdings(addresses)),
     screen: async (order, signal) =>
       checkedKind(asked('screen'), screenings, await rail.screen(order, signal)),
     async attempt(order, reservation, made, purpose, signal) {
@@ -282,8 +367,10 @@ export function withValidPrices<E extends Environment>(
   feed: PriceFeed<E>,
   report: ReportInvalid,
 ): PriceFeed<E> {
+  const { markets } = feed
   return {
     environment: feed.environment,
+    ...(markets && { markets }),
     async latest() {
       const answer: FedPrices | null | undefined = await feed.latest()
       const prices: Partial<Record<string, FedPrice>> = {}

@@ -1,7 +1,7 @@
 import type { Environment } from '../core/environment.ts'
 import { refuse } from '../core/errors.ts'
 import type { Block, ChainOrder, ChainRail } from './chain/rail.ts'
-import type { PixRail } from './pix/rail.ts'
+import type { ChargeOrder, PixRail } from './pix/rail.ts'
 
 /**
  * Every call to a rail has a deadline. After it the caller treats the outcome as unknown, and a later answer is ignored: another
@@ -53,14 +53,25 @@ const orUnavailable =
 
 export function withDeadline<E extends Environment>(rail: PixRail<E>, ms: number): PixRail<E> {
   const available = orUnavailable(ms)
+  const { charges } = rail
   return {
-    environment: rail.environment,
+    ...rail,
+    ...(charges && {
+      charges: {
+        ...charges,
+        register: (order: ChargeOrder) => within(ms, (signal) => charges.register(order, signal)),
+        payment: (end_to_end_id: string) => within(ms, (signal) => charges.payment(end_to_end_id, signal)),
+      },
+    }),
     ready: () => available(() => rail.ready()),
     holder: (pix_key, asking) => available(() => rail.holder(pix_key, asking)),
     send: (order) => within(ms, (signal) => rail.send(order, signal)),
     status: (order) => within(ms, (signal) => rail.status(order, signal)),
   }
 }
+
+/** For the balance of one more deposit address; twenty are asked at once. */
+const ADDRESS_MS = 20
 
 export function withChainDeadline<E extends Environment>(rail: ChainRail<E>, ms: number): ChainRail<E> {
   const available = orUnavailable(ms)
@@ -73,7 +84,8 @@ export function withChainDeadline<E extends Environment>(rail: ChainRail<E>, ms:
     }),
     feeInputs: () => available(() => rail.feeInputs()),
     wallet: () => within(ms, () => rail.wallet()),
-    holdings: () => within(ms, () => rail.holdings()),
+    // Each address is a question more, and all are about one block.
+    holdings: (addresses = []) => within(ms + addresses.length * ADDRESS_MS, () => rail.holdings(addresses)),
     screen: (order) => within(ms, (signal) => rail.screen(order, signal)),
     attempt: (order, reservation, made, purpose) =>
       within(ms, (signal) => rail.attempt(order, reservation, made, purpose, signal)),

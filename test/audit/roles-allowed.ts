@@ -72,6 +72,24 @@ export const allowedInWorld = listed([
     'as the network counts, of a deposit that is not credited: what is credited is booked and told',
   ],
   ['deposits: next_attempt_at', 'when the sandbox plays its next step: only that it is within two days'],
+  ['pix_charges: attempts', 'counts tries, no money'],
+  ['pix_charges: next_attempt_at', 'when to look again: only that it is within two days'],
+  [
+    'pix_charges: expires_at',
+    'can only be cut short (trigger): the charge expires sooner, and what is paid is credited all the same',
+  ],
+  [
+    'pix_received: insert',
+    'a payment that names no charge: nothing is credited for it; one that names a charge is credited only if the provider has it',
+  ],
+  [
+    'pix_received: amount_returned',
+    'what the provider says of a payment that was never credited, at most its amount: the comparison with the account differs by it',
+  ],
+  [
+    'pix_received_scan: insert provider begun_at read_until',
+    'how far the provider was read: payments may be found late, or not at all; none is credited that the provider does not have',
+  ],
   ['exceptions: insert', 'one alarm more than there is reason for'],
   [
     'follow_ups: asked ask_at',
@@ -85,6 +103,22 @@ export const allowedInWorld = listed([
   ['payouts: attempts', 'counts tries, no money'],
   ['payouts: next_attempt_at', 'when to look again: only that it is within two days'],
   ['payouts: accepted_at', 'what the rail said; only before the making, or before a send, is it seen'],
+  [
+    'payouts: absent_at',
+    'what the rail said; the rail is asked again before the money goes back, and only before the making is it seen',
+  ],
+  [
+    'payouts: refusal',
+    'what the rail said to a repeated send: believed only after a status query that finds nothing of the payout',
+  ],
+  [
+    'pix_return_checks: insert end_to_end_id due_at tries delete',
+    'which payments the provider is asked about: nothing is credited that it does not say',
+  ],
+  [
+    'pix_return_scans: insert list began_at read_until',
+    'how far the provider’s list was read: returns may be found late; none is credited that the provider does not have',
+  ],
   ['proofs: insert', 'that the audit ran, for people: the next audit proves everything anew'],
   [
     'proposals: approved_at',
@@ -97,6 +131,22 @@ export const allowedInWorld = listed([
   [
     'holdings: insert rail wallet block_height block_hash asset_amount native_amount read_at',
     'read from the chain anew every 15 seconds: an order may be accepted that then waits, or refused; no money moves',
+  ],
+  [
+    'deposit_scans: insert network height hash final_height final_hash head_height at_head_at',
+    'how far a chain was read: deposits may be found late, or not at all; none is credited that the chain does not have',
+  ],
+  [
+    'unknown_tokens: insert delete',
+    'what operators are shown of other tokens, as any endpoint tells it: nothing is credited or swept by it',
+  ],
+  [
+    'unknown_token_scans: insert network height upto after_index',
+    'how far a chain was read for other tokens: some may not be shown, no money moves',
+  ],
+  [
+    'sweep_figures: insert network gas_account gas_wei unswept addresses read_at',
+    'what pages and metrics show of deposit addresses, read anew every minute: nothing is swept by it',
   ],
   [
     'coins: block_height spent_height',

@@ -212,11 +212,24 @@ async function fillTheRest(owner: Client): Promise<void> {
      INSERT INTO forms (user_id, id, object_id) VALUES ('usr_x', 'form', 'prp_x');
      INSERT INTO wallet_gaps SELECT id, next_nonce, next_nonce + 3, 'a test', NULL, now() FROM wallets;
      UPDATE wallets SET next_nonce = next_nonce + 3;
-     INSERT INTO blocks SELECT 'bitcoin', n, encode(sha256(n::text::bytea), 'hex'), encode(sha256((n - 1)::text::bytea), 'hex') FROM generate_series(100, 102) AS n;
+     INSERT INTO blocks SELECT 'bitcoin', n, encode(sha256(n::text::bytea), 'hex'), encode(sha256((n - 1)::text::bytea), 'hex'), true FROM generate_series(100, 102) AS n;
      INSERT INTO coins SELECT encode(sha256('coin'), 'hex') || ':0', 'bitcoin', id, '0014aa', 5, false, NULL, 100, encode(sha256('100'), 'hex'),
        NULL, encode(sha256('foreign'), 'hex'), 101 FROM wallets WHERE network = 'bitcoin';
      INSERT INTO foreign_spends SELECT wallet_id, spent_by, spent_height, now() FROM coins;
      INSERT INTO holdings VALUES ('polygon', '0xw', 10, '0xb', 500, 7, now());
+     INSERT INTO pix_received_scan VALUES ('simulated', now(), now());
+     INSERT INTO deposit_scans VALUES ('polygon', 12, '0xh', 10, '0xf', 13, now());
+     INSERT INTO sweeps SELECT 'swp_x', network, address, address_index, 1000, '0xwallet', '0xgas', 900, 3, 500, 3, 'mined', NULL, now() - interval '1 hour', NULL
+       FROM deposit_addresses WHERE network IN ('polygon', 'arbitrum', 'optimism', 'ethereum') ORDER BY address, network LIMIT 1;
+     INSERT INTO sweep_transactions SELECT s.id, p.purpose, 1, s.network, CASE p.purpose WHEN 'fund' THEN s.gas_account ELSE s.address END, s.nonce,
+       '0x' || encode(sha256(p.purpose::bytea), 'hex'), '0x02aa', '{}', s.created_at, 7, '0xblock', 21000
+       FROM sweeps s CROSS JOIN (VALUES ('fund'), ('sweep')) AS p (purpose);
+     UPDATE sweeps SET state = 'swept', ended_at = now();
+     INSERT INTO unknown_tokens VALUES ('polygon', '0xtoken', '0xhash', 0, '0xaddress', 1, 10, now());
+     INSERT INTO unknown_token_scans VALUES ('polygon', 10, 20, 3);
+     INSERT INTO sweep_figures VALUES ('polygon', '0xgas', 7, 1000, 1, now());
+     INSERT INTO pix_return_checks SELECT end_to_end_id, now(), 1 FROM end_to_end_ids ORDER BY 1 LIMIT 1;
+     INSERT INTO pix_return_scans VALUES ('sent', now(), now());
      INSERT INTO reconciliations VALUES ('rec_x', 'polygon', 'USDT', '0xw', 10, '0xb', 500, 500, 0, 0, '{}', now());
      SET search_path = shared;
      INSERT INTO forms (user_id, id, object_id) VALUES ('usr_x', 'form', 'usr_y');

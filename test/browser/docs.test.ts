@@ -68,7 +68,10 @@ for (const { theme, place, width } of looks)
         }
         if (place === 'desktop') return
         await page.getByText('Menu').click()
-        await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Pix' }).waitFor()
+        await page
+          .getByRole('navigation', { name: 'Menu' })
+          .getByRole('link', { name: 'Pix', exact: true })
+          .waitFor()
         await fits()
         await axe()
       }),

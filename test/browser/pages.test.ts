@@ -16,6 +16,7 @@ beforeAll(async () => {
   service = await startTestService(stageEnv)
   stage = await setConsoleStage(service)
   await stage.fillOffice()
+  await stage.setCharges()
 })
 
 afterAll(async () => {
@@ -31,6 +32,8 @@ const inTurn = [
 /** The same page in another state: looked at when all looks are. */
 const twins = [
   'overview-production',
+  'charges-empty',
+  'charge-paid',
   'payout-failed',
   'keys-production',
   'webhook',

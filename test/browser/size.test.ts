@@ -8,7 +8,7 @@ import { noteFact } from '../support/proof.ts'
 
 const KB = 1000
 /** Of the first load, without charts, and of what a page adds. */
-const budget = { script: 160 * KB, style: 12 * KB, fonts: 65 * KB, all: 250 * KB, page: 15 * KB }
+const budget = { script: 161 * KB, style: 12 * KB, fonts: 65 * KB, all: 250 * KB, page: 15 * KB }
 
 type Chunk = {
   readonly file: string

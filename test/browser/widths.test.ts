@@ -21,6 +21,7 @@ beforeAll(async () => {
   service = await startTestService(stageEnv)
   stage = await setConsoleStage(service)
   await stage.fillOffice()
+  await stage.setCharges()
   await stage.payTheMost()
   longest = await stage.writeTheLongest()
 }, 300_000)

@@ -43,7 +43,12 @@ export async function startAnvil({ chain_id }: { chain_id: number }): Promise<An
     mine: async (blocks = 1) => void (await call('anvil_mine', hex(blocks))),
     setBalance: async (address, wei) => void (await call('anvil_setBalance', address, hex(wei))),
     setNonce: async (address, nonce) => void (await call('anvil_setNonce', address, hex(nonce))),
-    reorganize: async (depth, put = []) => void (await call('anvil_reorg', depth, put)),
+    async reorganize(depth, put = []) {
+      await call('anvil_reorg', depth, put)
+      // A reorganisation sets the node's clock back to the block below it. After some of them every block would be minutes old.
+      const { timestamp } = await call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false)
+      await call('evm_setTime', Math.max(Number(timestamp), Math.floor(Date.now() / 1000)))
+    },
     dropTransaction: async (tx_hash) => void (await call('anvil_dropTransaction', tx_hash)),
     async stop() {
       child.kill('SIGKILL')

@@ -1,17 +1,21 @@
+import { HDKey } from '@scure/bip32'
 import { systemClock } from '../../src/core/clock.ts'
 import { money } from '../../src/core/money.ts'
 import { moveCustody } from '../../src/money/custody/moves.ts'
-import { scriptOfAddress } from '../../src/money/onchain/address.ts'
 import { type FollowedChain, followedChain } from '../../src/money/onchain/coins/chain.ts'
+import { followWithDeposits } from '../../src/money/onchain/coins/deposits.ts'
 import type { FollowedChainOptions } from '../../src/money/onchain/coins/scene.ts'
 import { transferSteps } from '../../src/money/onchain/steps.ts'
 import { transferById } from '../../src/money/onchain/store.ts'
 import { readBlock, readSigned } from '../../src/rails/chain/bitcoin/bytes.ts'
 import { openBitcoinRpc } from '../../src/rails/chain/bitcoin/nodes.ts'
 import type { BitcoinRail, Coin, Outpoint } from '../../src/rails/chain/bitcoin/rail.ts'
+import { scriptOf, scriptOfOrder } from '../../src/rails/chain/bitcoin/transaction.ts'
 import { openBitcoinRail } from '../../src/rails/chain/bitcoin.ts'
+import { sandboxAddresses } from '../../src/rails/chain/deposit-addresses.ts'
 import type { ChainRail } from '../../src/rails/chain/rail.ts'
 import { localBitcoinSigner } from '../../src/rails/signer/bitcoin.ts'
+import { openDepositKeys } from '../../src/rails/signer/deposit-keys.ts'
 import { sealOf } from '../../src/rails/signer/seal.ts'
 import type { World } from '../../src/world.ts'
 import { openBareWorld } from '../support/bare-world.ts'
@@ -53,11 +57,9 @@ export function nodeRail(node: BitcoinNode, wallet: TestWallet): BitcoinRail {
       if (await output(outpoint, true)) return true
       return (await output(outpoint, false)) ? false : undefined
     },
+    keepRoom: async () => true,
     async attempt(order, { coins, unmined }, made, purpose) {
-      const paid =
-        purpose === 'pay'
-          ? [{ script: scriptOfAddress(order.destination_address), amount: order.amount }]
-          : []
+      const paid = purpose === 'pay' ? [{ script: scriptOfOrder(order), amount: order.amount }] : []
       const sum = coins.reduce((total, { amount }) => total + amount, 0n)
       const vsize = 11n + 68n * BigInt(coins.length) + 31n + 43n
       const behind = RATE * BigInt(unmined.vsize) - unmined.fee
@@ -83,27 +85,73 @@ export function nodeRail(node: BitcoinNode, wallet: TestWallet): BitcoinRail {
 export type CoinsStage = Awaited<ReturnType<typeof openCoinsStage>>
 
 type StageOptions = Partial<Pick<FollowedChainOptions, 'replace_after_ms' | 'reserved_most'>> & {
+  /** The signer also has the keys of deposit addresses. Only with `of_production`. */
+  readonly has_deposit_keys?: true
+  readonly wallet_key?: Uint8Array
   /** The rail of production, with its signer, in place of `nodeRail`. */
   readonly of_production?: true
+  /** How many transactions that signer signs in an hour. */
+  readonly count_per_hour?: number
 }
+
+/** The private key of the sandbox's deposit addresses, which everybody knows: BIP 84, account 0 of "abandon … about". */
+const SANDBOX_SEED =
+  '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4'
+export function sandboxDepositKeys() {
+  const account = HDKey.fromMasterSeed(Buffer.from(SANDBOX_SEED, 'hex')).derive("m/84'/0'/0'")
+  return openDepositKeys(account.privateExtendedKey!, account.publicExtendedKey)
+}
+
+const canSpendAt = (index: number, script: string) =>
+  scriptOf(sandboxAddresses().addressOf('bitcoin', index)) === script
 
 const SEAL_KEY = Buffer.alloc(32, 7)
 
 /** The rail and the signer of production over one node. */
-function productionRail(node: BitcoinNode, { key }: TestWallet): BitcoinRail {
+function productionRail(
+  node: BitcoinNode,
+  { key }: TestWallet,
+  {
+    has_deposit_keys,
+    rates,
+    count,
+  }: { has_deposit_keys: boolean; rates: { fallback: bigint }; count: number },
+): BitcoinRail {
   const caps = { fee_most: 100_000n, rate_most: 500_000n }
-  const per_hour = { count: 1000, amount: 10n ** 12n, cost: 10n ** 9n }
-  const signer = localBitcoinSigner({ key, sealKey: async () => SEAL_KEY, caps, per_hour })
+  const per_hour = { count, amount: 10n ** 12n, cost: 10n ** 9n }
+  const signer = localBitcoinSigner({
+    ...{ key, sealKey: async () => SEAL_KEY, caps, per_hour },
+    ...(has_deposit_keys ? { deposit_keys: sandboxDepositKeys() } : {}),
+  })
   const rpc = openBitcoinRpc({ urls: [node.url], genesis: node.genesis, inspect_after_ms: 0 })
-  return openBitcoinRail({ rpc, signer, caps, rate_fallback: 2000n, rate_fresh_ms: 0 })
+  return openBitcoinRail({
+    ...{ rpc, signer, caps, rate_fresh_ms: 0 },
+    get rate_fallback() {
+      return rates.fallback
+    },
+  })
 }
 
-export async function openCoinsStage({ of_production, ...options }: StageOptions = {}) {
+export async function openCoinsStage({
+  of_production,
+  has_deposit_keys,
+  wallet_key,
+  count_per_hour = 1000,
+  ...options
+}: StageOptions = {}) {
   const node = await startBitcoinNode()
-  const wallet = openTestWallet()
+  const wallet = openTestWallet(wallet_key)
+  /** Satoshis per 1,000 virtual bytes, as the node estimates nothing. */
+  const rates = { fallback: 2000n }
   // A block of now: the node has left its initial download.
   await node.mine(1)
-  const rail = of_production ? productionRail(node, wallet) : nodeRail(node, wallet)
+  const rail = of_production
+    ? productionRail(node, wallet, {
+        has_deposit_keys: has_deposit_keys === true,
+        rates,
+        count: count_per_hour,
+      })
+    : nodeRail(node, wallet)
 
   /** A node of the service over a database, which opens after its rails. */
   const openChain = (db: () => World['db']): FollowedChain =>
@@ -111,6 +159,7 @@ export async function openCoinsStage({ of_production, ...options }: StageOptions
       ...{ rail, db, clock: systemClock(), log: silent },
       start_height: 0n,
       replace_after_ms: 3_600_000,
+      ...(has_deposit_keys ? { canSpendAt } : {}),
       ...options,
     })
   let bench: Bench
@@ -122,10 +171,15 @@ export async function openCoinsStage({ of_production, ...options }: StageOptions
   const { carry } = transferSteps(bench.world, silent)
 
   return {
-    ...{ node, wallet, rail, bench, chain, world: bench.world },
+    ...{ node, wallet, rail, rates, bench, chain, world: bench.world },
     follow: () => followWith(bench.world, chain),
     async mine(blocks = 1) {
       await node.mine(blocks)
+      return followWith(bench.world, chain)
+    },
+    /** Mines empty blocks, whatever is in the mempool. */
+    async mineWithout(blocks = 1) {
+      for (let made = 0; made < blocks; made++) await node.mineOnly([])
       return followWith(bench.world, chain)
     },
     /** Mines coins to the wallet, each a reward of one block, and books them. */
@@ -167,7 +221,7 @@ export async function openCoinsStage({ of_production, ...options }: StageOptions
 async function followWith(world: World, chain: FollowedChain) {
   const db = await world.db.connect()
   try {
-    return await chain.follow(db)
+    return await followWithDeposits(world, chain, silent)(db)
   } finally {
     db.release()
   }

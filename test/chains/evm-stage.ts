@@ -37,6 +37,8 @@ export type SceneOptions = Partial<EvmChainOptions> & {
   readonly gas_coin?: bigint
   readonly signatures_per_hour?: number
   readonly usdt_per_hour?: bigint
+  /** Who gets the token's fees. */
+  readonly token_owner?: string
 }
 
 export type StageScene = {
@@ -94,10 +96,11 @@ async function openScene({ node, network, urls }: Place, changes: SceneOptions):
     rpc_options,
     signatures_per_hour = 1000,
     usdt_per_hour = 10n ** 15n,
+    token_owner,
     ...rest
   } = changes
   const key = randomBytes(32).toString('hex')
-  const token = await deployToken(node)
+  const token = await deployToken(node, token_owner)
   const { contract } = token
   const per_hour = { count: signatures_per_hour, amount: usdt_per_hour, cost: 100n * ETHER }
   const limits = { contract, cost_most_wei: ETHER, per_hour }

@@ -20,9 +20,13 @@ export const tokenSource = (): string => readFileSync(new URL('TestToken.sol', f
 export const tokenArtefact: Artefact = JSON.parse(readFileSync(new URL('TestToken.json', folder), 'utf8'))
 
 /** Each act of the owner is mined in a block of its own. */
-export async function deployToken(node: Anvil): Promise<TestToken> {
+export async function deployToken(node: Anvil, as_owner?: string): Promise<TestToken> {
   const { abi, creation_code } = tokenArtefact
-  const [owner] = await node.call<string[]>('eth_accounts')
+  const owner = as_owner ?? (await node.call<string[]>('eth_accounts'))[0]
+  if (as_owner !== undefined) {
+    await node.call('anvil_impersonateAccount', as_owner)
+    await node.setBalance(as_owner, 10n ** 20n)
+  }
   const act = async (fields: Readonly<Record<string, unknown>>) => {
     const tx_hash = await node.call<string>('eth_sendTransaction', {
       from: owner,

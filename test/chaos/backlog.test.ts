@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { openTransferWorker } from '../../src/money/onchain/worker.ts'
 import { openPayoutWorker } from '../../src/money/pix/worker.ts'
 import type { PixRail } from '../../src/rails/pix/rail.ts'
-import { endToEndId } from '../../src/rails/pix/simulated.ts'
+import { endToEndId, simulatedTerms } from '../../src/rails/pix/simulated.ts'
 import { inParallel, times } from '../support/parallel.ts'
 import { noteFact } from '../support/proof.ts'
 import { type Bench, openBench, silent } from '../support/rail-bench.ts'
@@ -35,8 +35,9 @@ const e2eOf = (send_id: string) => endToEndId({ send_id, sent_at: new Date('2026
 
 const pixThat = (more: Partial<PixRail<'sandbox'>>): PixRail<'sandbox'> => ({
   environment: 'sandbox',
+  ...simulatedTerms,
   ready: async () => {},
-  holder: async (_, asking) => asking,
+  holder: async (_, asking) => ({ kind: 'held', holder: asking! }),
   send: async () => ({ kind: 'unknown' }),
   status: async ({ send_id }) => ({ ...SETTLED, end_to_end_id: e2eOf(send_id) }),
   ...more,

@@ -58,6 +58,11 @@ beforeAll(async () => {
     counterparty: { type: 'pix_key', pix_key: customer.document },
     idempotency_key: 'walls',
   })
+  const charge = await api.post('/v1/pix/charges', {
+    ...of_customer,
+    amount: '1050',
+    idempotency_key: 'walls',
+  })
   const webhook = await api.post('/v1/webhook_endpoints', { url: 'https://example.com/x', events: ['*'] })
   const events = (await api.get('/v1/events')).json.data
   Object.assign(objects, {
@@ -65,6 +70,7 @@ beforeAll(async () => {
     quote: quote.id,
     trade: (await api.post(`/v1/quotes/${quote.id}/execute`)).json.id,
     payout: payout.json.id,
+    charge: charge.json.id,
     webhook_endpoint: webhook.json.id,
     event: events[0]?.id,
     key: key_id,

@@ -44,6 +44,7 @@ afterAll(async () => {
 /** What the responses before said is what a reader would go on with. */
 const learned: Readonly<Record<string, string>> = {
   po: 'PAYOUT',
+  chg: 'CHARGE',
   tr: 'TRANSFER',
   qt: 'QUOTE',
   td: 'TRADE',

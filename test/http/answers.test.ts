@@ -33,6 +33,8 @@ describe('what was made can be read at its Location', () => {
   const makes: Readonly<Record<string, () => Promise<Reply>>> = {
     'POST /v1/customers': () => api.post('/v1/customers', { name: 'Bia', document: someCpf() }),
     'POST /v1/pix/payouts': () => api.post('/v1/pix/payouts', payout()),
+    'POST /v1/pix/charges': () =>
+      api.post('/v1/pix/charges', { customer_id, amount: '100', idempotency_key: 'one charge' }),
     'POST /v1/onchain/transfers': () =>
       api.post('/v1/onchain/transfers', {
         customer_id,

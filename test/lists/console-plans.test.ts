@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COUNT_MAX, mostRowsRead, TOTAL_ROWS_MAX } from '../../src/db/newest.ts'
 import { type Client, openClient } from '../../src/db/pool.ts'
+import { chargesRoutes } from '../../src/doors/console-api/charges/routes.ts'
 import { conversionsRoutes } from '../../src/doors/console-api/conversions/routes.ts'
 import { developersRoutes } from '../../src/doors/console-api/developers/routes.ts'
 import type { ConsoleHandler } from '../../src/doors/console-api/endpoint.ts'
@@ -94,10 +95,20 @@ const lists: readonly (readonly [name: string, exact: Values, bounded: Values])[
     },
     { name: ['nobody is called so'] },
   ],
+  [
+    'console.charges.list',
+    { ...orders, status: ['failed', 'pending', 'expired', 'open', 'paid'] },
+    { amount_min: ['1', '999999999999'], amount_max: ['1'] },
+  ],
 ]
 
 const parts = {} as ConsoleParts
-const handlers = [...moneyRoutes(parts), ...conversionsRoutes(parts), ...developersRoutes(parts)]
+const handlers = [
+  ...moneyRoutes(parts),
+  ...chargesRoutes(parts),
+  ...conversionsRoutes(parts),
+  ...developersRoutes(parts),
+]
 const handlerOf = (name: string): ConsoleHandler => handlers.find(({ endpoint }) => endpoint.name === name)!
 
 /** What the page itself read, and what the count of the open ones did. */

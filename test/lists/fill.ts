@@ -57,6 +57,11 @@ export function fillLists({ rows, large, small }: Filled): string[] {
     `INSERT INTO deposits (id, partner_id, customer_id, asset, amount, rail, status, created_at)
      SELECT ${id('dep', 'n')}, ${partner}, ${customer}, ${asset}, 100, 'sandbox',
        CASE WHEN n <= 30 THEN 'pending' WHEN n <= 60 THEN 'dropped' ELSE 'completed' END, ${at} ${series}`,
+    `INSERT INTO pix_charges (id, partner_id, customer_id, api_key_id, idempotency_key, amount, txid, status, br_code, attempts,
+       next_attempt_at, sequence, created_at, expires_at, opened_at)
+     SELECT ${id('chg', 'n')}, ${partner}, ${customer}, 'key', ${key}, 100, 't' || n,
+       CASE WHEN n <= 30 THEN 'failed' WHEN n <= 60 THEN 'pending' WHEN n <= 90 THEN 'expired' WHEN n % 2 = 0 THEN 'open' ELSE 'paid' END,
+       'code', 1, ${at}, 1, ${at}, ${at}, ${at} ${series}`,
     `INSERT INTO fee_payouts (id, partner_id, asset, amount, reason, reference, created_at)
      SELECT ${id('fp', 'n')}, ${partner}, ${asset}, 100, 'fees', 'r' || n, ${at} ${series}`,
     `INSERT INTO entries (cause_id, movement, line, partner_id, account, owner, asset, amount, seq, balance_after, created_at)

@@ -55,6 +55,12 @@ export function apiValues(rows: number): Readonly<Record<string, Values>> {
       asset: ['BRL', 'BTC'],
       status: ['completed', 'pending', 'dropped'],
     },
+    'pix.charges.list': {
+      ...ranges,
+      customer_id,
+      status: ['open', 'paid', 'failed', 'pending', 'expired'],
+      idempotency_key,
+    },
     'account.fee_payouts': ranges,
     'events.list': {
       ...ranges,
@@ -100,6 +106,12 @@ export function consoleValues(rows: number): Readonly<Record<string, Values>> {
     },
     'console.customers.list': { ...api['customers.list'], order, name: ['nobody is called so'] },
     'console.customers.statement': api['customers.statement']!,
+    'console.charges.list': {
+      order,
+      ...api['pix.charges.list'],
+      amount_min: ['1', '999999999999'],
+      amount_max: ['1'],
+    },
     'console.quotes.list': { ...api['quotes.list'], order },
     'console.trades.list': { ...trades, order },
     'console.keys.list': {},

@@ -46,6 +46,9 @@ export type ConsoleStage = {
   /** What waits for the operators of production, once `fillOffice` has made it. */
   readonly office: { payout: string; proposal: string }
   fillOffice(): Promise<void>
+  /** Charges to visit, once `setCharges` has made them: one that is paid in part, and one that was paid twice. */
+  readonly charges: { open: string; paid: string }
+  setCharges(): Promise<void>
   /** A payout that nobody answers for: it stays so until an operator resolves it. */
   leaveUnanswered(amount?: string): Promise<string>
   /** The largest payout there is, by somebody with the longest name, without a space to break it at. */
@@ -96,6 +99,7 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
   const orders = await setOrders(api, customers)
   const event = (await api.get(`/v1/events?limit=1`)).json.data[0]
   const office = { payout: '', proposal: '' }
+  const charges = { open: '', paid: '' }
   let left = 0
   const invited = { email: 'nilo@lumen.example', name: 'Nilo Caetano', role: 'finance' } as const
   const { token } = await invite(shared, { partner_id, email: 'helena@lumen.example' }, invited)
@@ -124,6 +128,8 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
     newcomer: await makePerson(service, newcomer),
     office,
     fillOffice: async () => void Object.assign(office, await setOffice(service, partner_id)),
+    charges,
+    setCharges: async () => void Object.assign(charges, await setCharges(api, customers[5]!.id)),
     async leaveUnanswered(amount = '1890040') {
       await made(api, '/v1/sandbox/deposits', { customer_id: customers[1]!.id, asset: 'BRL', amount })
       const paid = await pay(api, customers[1]!, {
@@ -133,22 +139,7 @@ export async function setConsoleStage(service: TestService): Promise<ConsoleStag
       })
       return paid.id
     },
-    async payTheMost() {
-      const document = makeCpf('640312975')
-      const customer = await made(api, '/v1/customers', {
-        name: 'MariaAparecida'.repeat(9).slice(0, 120),
-        document,
-      })
-      await made(api, '/v1/sandbox/deposits', {
-        customer_id: customer.id,
-        asset: 'BRL',
-        amount: '9'.repeat(18),
-      })
-      const paid = await pay(api, { ...customer, document }, { amount: '8'.repeat(18), name: 'most' })
-      const ended = async () => (await api.get(`/v1/pix/payouts/${paid.id}`)).json.status === 'completed'
-      await until(ended, 20_000)
-      return paid.id
-    },
+    payTheMost: () => payMost(api),
     writeTheLongest: () => setLongest(service, { partner_id, api, url: receivers[1]!.url }),
     stop: async () => void (await Promise.all(receivers.map((receiver: Receiver) => receiver.stop()))),
   }
@@ -290,6 +281,40 @@ const pay = (
     description: 'Rescisão novembro',
     idempotency_key: `payroll-2026-11-${name}`,
   })
+
+async function payMost(api: Api): Promise<string> {
+  const document = makeCpf('640312975')
+  const customer = await made(api, '/v1/customers', {
+    name: 'MariaAparecida'.repeat(9).slice(0, 120),
+    document,
+  })
+  await made(api, '/v1/sandbox/deposits', {
+    customer_id: customer.id,
+    asset: 'BRL',
+    amount: '9'.repeat(18),
+  })
+  const paid = await pay(api, { ...customer, document }, { amount: '8'.repeat(18), name: 'most' })
+  const ended = async () => (await api.get(`/v1/pix/payouts/${paid.id}`)).json.status === 'completed'
+  await until(ended, 20_000)
+  return paid.id
+}
+
+async function setCharges(api: Api, customer_id: string) {
+  const charge = async (amount: string, description: string) =>
+    made(api, '/v1/pix/charges', { customer_id, amount, description, idempotency_key: description })
+  const pay = (charge_id: string, amount: string) =>
+    made(api, '/v1/sandbox/pix/payments', { charge_id, amount })
+  const expired = await charge('7900', 'Pedido 1040')
+  await api.post(`/v1/sandbox/pix/charges/${expired.id}/expire`)
+  // The provider refuses it.
+  await charge('19001', 'Pedido 1041')
+  const paid = await charge('12500', 'Pedido 1042')
+  await pay(paid.id, '12500')
+  await pay(paid.id, '12500')
+  const open = await charge('48210', 'Pedido 1043')
+  await pay(open.id, '20000')
+  return { open: open.id, paid: paid.id }
+}
 
 async function setOrders(api: Api, customers: readonly any[]) {
   const documents = people.map(([, document]) => document)

@@ -155,18 +155,53 @@ function callsTo(url: string) {
   async function act(partner: Partner, n: number): Promise<void> {
     const customer_id = partner.customers[n % partner.customers.length]!
     const kind = n % 20
-    if (kind < 8) await payout(partner, customer_id, 'ana@example.com', String(100 + (n % 900)))
+    if (kind === 7) {
+      const { id } = await payout(partner, customer_id, 'ana@example.com', String(100 + (n % 900)))
+      await post(partner.key, `/v1/sandbox/pix/payouts/${id}/return`, { amount: '40' })
+      await post(partner.key, `/v1/sandbox/pix/payouts/${id}/return`, n % 40 === 7 ? {} : { amount: '30' })
+    } else if (kind < 7) await payout(partner, customer_id, 'ana@example.com', String(100 + (n % 900)))
     else if (kind === 8) await payout(partner, customer_id, 'ac03@sandbox.test', '777')
     else if (kind === 9) await payout(partner, customer_id, 'ana@example.com', '99999999999999')
     else if (kind === 10) await transfer(partner, customer_id, n % 3 === 0 ? 'BTC' : 'USDT', '1000000')
     else if (kind === 11) await transfer(partner, customer_id, 'USDT', n % 40 === 11 ? '1009001' : '1009002')
     else if (kind < 17) await trade(partner, customer_id, n + Math.floor(n / 20))
     else if (kind === 17) await arrival(partner, customer_id, Math.floor(n / 20))
+    else if (kind === 18) await chargeAt(url, post)(partner, customer_id, Math.floor(n / 20))
     else await post(partner.key, '/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '5000' })
   }
 
-  return { post, addCustomer, payout, transfer, quote, trade, act }
+  return { post, addCustomer, payout, transfer, charge: chargeAt(url, post), quote, trade, act }
 }
+
+type Post = (key: string, path: string, body: unknown) => Promise<any>
+
+/** A charge that is paid at once, in parts, twice, late or not at all; and one that the provider refuses. */
+const chargeAt =
+  (url: string, post: Post) =>
+  async ({ key }: Partner, customer_id: string, n: number): Promise<void> => {
+    const amount = n % 7 === 5 ? '1009001' : String(500 + n)
+    const order = { customer_id, amount, description: 'rent', metadata: { amount } }
+    const { id } = await post(key, '/v1/pix/charges', { ...order, idempotency_key: randomUUID() })
+    await eventually(async () => {
+      const answer = await fetch(`${url}/v1/pix/charges/${id}`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      const { status } = (await answer.json()) as { status: string }
+      if (status === 'pending') throw new Error('still pending')
+    })
+    const pay = (part: string) => post(key, '/v1/sandbox/pix/payments', { charge_id: id, amount: part })
+    const expire = () => post(key, `/v1/sandbox/pix/charges/${id}/expire`, {})
+    const cases = [
+      [() => pay(amount)],
+      [() => pay('100'), () => pay(amount)],
+      [() => pay(amount), () => pay(amount)],
+      [() => pay('100'), expire],
+      [expire, () => pay(amount)],
+      [],
+      [],
+    ]
+    for (const step of cases[n % cases.length]!) await step()
+  }
 
 /** What is done beside the API, by an operator and by the treasury. */
 function deskIn(world: World<'sandbox'>) {
@@ -237,6 +272,8 @@ async function fillByHand(
   await desk.payFees(partner, null, `fees-${i}-b`)
   await desk.moveCustody('to_rail', `move-${i}-a`)
   await desk.moveCustody('from_rail', `move-${i}-b`)
+  for (let n = 0; n < 7; n++) await calls.charge(partner, customer_id, n)
+  await calls.post(partner.key, '/v1/sandbox/pix/payments', { amount: '321' })
   await calls.transfer(partner, customer_id, 'USDT', '1009003')
   await calls.payout(partner, customer_id, 'slow@sandbox.test', '4321')
   await calls.payout(partner, other_id, 'slow@sandbox.test', '1234')

@@ -11,8 +11,9 @@ const PAUSE_MS = 50
 export async function retryUntilAnswered(
   ask: (tries: number) => Promise<Reply>,
   trouble: Trouble,
+  patience_ms = PATIENCE_MS,
 ): Promise<Reply> {
-  const until = performance.now() + PATIENCE_MS
+  const until = performance.now() + patience_ms
   for (let tries = 0; ; tries++) {
     const reply = await ask(tries).catch((error: unknown) => {
       if (!isCut(error)) throw error

@@ -165,7 +165,7 @@ function hostileArguments(types: readonly string[]): string[][] {
 const EVERY_ID = `ARRAY(SELECT id FROM events UNION ALL SELECT id FROM payouts UNION ALL SELECT id FROM transfers)`
 
 /** How many rows of a table are tried: one for every value of its columns that have few, up to so many. */
-const ROWS_MOST = 10
+const ROWS_MOST = 12
 
 /** The places of rows that differ from each other in kind: by status, by type, by what is missing. */
 async function variedRows(db: Db, table: string): Promise<string[]> {

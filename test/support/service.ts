@@ -78,8 +78,12 @@ export async function startTestService(env: Record<string, string> = {}): Promis
   }
 }
 
-/** Works on the database itself, beside whatever servers use it. */
-export function openDirectAccess(database: TestDatabase, keys?: readonly Buffer[]) {
+/** Works on the database itself, beside whatever servers use it. `settings`: rails of production, if operators need to ask them. */
+export function openDirectAccess(
+  database: TestDatabase,
+  keys?: readonly Buffer[],
+  settings: Record<string, string> = {},
+) {
   const seats = seatsAt(database.url, keys)
   const db = openPool({ ...seats('shared', 'test'), max: 2 })
   const shared = openShared(db)
@@ -88,7 +92,7 @@ export function openDirectAccess(database: TestDatabase, keys?: readonly Buffer[
     clock: systemClock(),
     log: pino({ level: 'silent' }),
     // An operator must wait for as long as a call may take: in tests that is short.
-    config: readConfig({ RAIL_TIMEOUT_MS: '500' }),
+    config: readConfig({ RAIL_TIMEOUT_MS: '500', ...settings }),
     pool: 4,
     logKey: openLogKey({ shared: db, sealer: createSealer(keys ?? [TEST_KEY]) }),
   })

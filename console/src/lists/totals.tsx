@@ -13,6 +13,7 @@ type TotalsName =
   | 'console.payouts.totals'
   | 'console.transfers.totals'
   | 'console.customers.totals'
+  | 'console.charges.totals'
   | 'console.quotes.totals'
   | 'console.trades.totals'
   | 'console.events.totals'

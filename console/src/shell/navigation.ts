@@ -25,6 +25,7 @@ export const partnerParts: readonly NavGroup[] = [
     word: 'money',
     places: [
       { word: 'customers', icon: 'customers', to: 'customers', also: ['deposits'] },
+      { word: 'charges', icon: 'charges', to: 'charges' },
       { word: 'payouts', icon: 'payouts', to: 'payouts' },
       { word: 'transfers', icon: 'transfers', to: 'transfers' },
       { word: 'quotes', icon: 'quotes', to: 'quotes', also: ['trades'] },

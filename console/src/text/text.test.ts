@@ -2,12 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { errors } from '../../../src/core/errors.ts'
+import { chargeFailureMessages } from '../../../src/money/charges/contract.ts'
 import { transferFailureMessages } from '../../../src/money/onchain/contract.ts'
 import { payoutFailureMessages } from '../../../src/money/pix/failures.ts'
+import { charges as enCharges } from './charges/en.ts'
+import { charges as ptCharges } from './charges/pt-BR.ts'
 import { checks } from './checks/pt-BR.ts'
-import { en } from './en/en.ts'
+import { en as ofConsole } from './en/en.ts'
 import { plural } from './plural.ts'
-import { ptBR } from './pt-BR/pt-BR.ts'
+import { ptBR as ofConsoleInPortuguese } from './pt-BR/pt-BR.ts'
+
+/** With the texts that are loaded with the pages of charges. */
+const en = { ...ofConsole, charges: enCharges }
+const ptBR = { ...ofConsoleInPortuguese, charges: ptCharges }
 
 type Leaf = { readonly path: string; readonly text: string }
 
@@ -28,6 +35,14 @@ test('every failure of a payout and a transfer is told in Portuguese', () => {
     const failure = { code: code as keyof typeof messages, message }
     expect(en.money.details.failure_text(failure)).toBe(message)
     expect(ptBR.money.details.failure_text(failure), code).not.toBe(message)
+  }
+})
+
+test('every failure of a charge is told in Portuguese', () => {
+  for (const [code, message] of Object.entries(chargeFailureMessages)) {
+    const failure = { code: code as keyof typeof chargeFailureMessages, message }
+    expect(en.charges.failure_text(failure)).toBe(message)
+    expect(ptBR.charges.failure_text(failure), code).not.toBe(message)
   }
 })
 

@@ -83,6 +83,7 @@ export function Glyph({
 export const shapeOf: Readonly<Record<string, Shape>> = {
   completed: 'done',
   confirmed: 'done',
+  paid: 'done',
   executed: 'done',
   delivered: 'done',
   succeeded: 'done',

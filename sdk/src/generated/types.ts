@@ -51,10 +51,12 @@ export type StatementLine = {
   balance_after: string
   decimals: number
   cause: {
-    /** `reversal` is money that a failed payout or transfer returned, with the id of that payout or transfer, or a credit that the operator took back (`adj_…`) */
-    type: Open<'payout' | 'transfer' | 'trade' | 'deposit' | 'reversal' | 'adjustment'>
+    /** `reversal` is money that a failed payout or transfer returned, with the id of that payout or transfer, or a credit that the operator took back (`adj_…`). `return` is money of a completed Pix payment that went back: `of` names the payment */
+    type: Open<'payout' | 'transfer' | 'trade' | 'deposit' | 'reversal' | 'return' | 'adjustment'>
     /** The object that moved the money; its prefix tells its type */
     id: string
+    /** For a `return`: the payout or deposit of which the money went back */
+    of?: string
   }
   /** ISO 8601, UTC, milliseconds */
   created_at: string
@@ -64,7 +66,7 @@ export type ToPixKey = {
   type: 'pix_key'
   /** CPF, CNPJ, e-mail, phone (+55…) or random key */
   pix_key: string
-  /** The holder’s CPF or CNPJ, if you know it: another holder’s key is refused */
+  /** The holder’s CPF or CNPJ: another holder’s key is refused. Default: whoever the directory names; where it cannot be asked, the customer’s own document, so a payout to somebody else needs it */
   document?: string | undefined
 }
 
@@ -97,6 +99,7 @@ export type PixPayout = {
   /** completed and failed are final */
   status: Open<'pending' | 'processing' | 'completed' | 'failed'>
   counterparty: {
+    /** Empty if the payment provider names no holders, and it is not the customer */
     name: string
     /** Masked */
     document: string
@@ -112,7 +115,7 @@ export type PixPayout = {
   end_to_end_id: string | null
   /** Why it failed; null otherwise */
   failure: {
-    code: Open<'recipient_account_invalid' | 'recipient_account_blocked' | 'recipient_account_closed' | 'recipient_document_mismatch' | 'recipient_limit_exceeded' | 'payment_not_supported' | 'rejected_by_recipient_bank' | 'suspected_fraud' | 'regulatory_block' | 'network_timeout' | 'provider_error' | 'resolved_by_operator'>
+    code: Open<'recipient_account_invalid' | 'recipient_account_blocked' | 'recipient_account_closed' | 'recipient_document_mismatch' | 'recipient_key_not_found' | 'recipient_limit_exceeded' | 'payment_not_supported' | 'rejected_by_recipient_bank' | 'suspected_fraud' | 'regulatory_block' | 'network_timeout' | 'never_sent' | 'provider_error' | 'resolved_by_operator'>
     message: string
     /** As the Pix network said it */
     rail_code?: string
@@ -120,6 +123,8 @@ export type PixPayout = {
   idempotency_key: string
   /** Your own texts, as the request had them */
   metadata?: Record<string, string>
+  /** What came back of the payment after it was completed, in centavos; absent if nothing did */
+  amount_returned?: string
   /** ISO 8601, UTC, milliseconds */
   created_at: string
   /** When it was paid */
@@ -139,6 +144,7 @@ export type PixPayoutDryRun = {
   /** Whole number of the smallest unit */
   balance_after: string
   counterparty?: {
+    /** Empty if the payment provider names no holders, and it is not the customer */
     name: string
     /** Masked */
     document: string
@@ -157,13 +163,102 @@ export type PixKey = {
   type: Open<'cpf' | 'cnpj' | 'email' | 'phone' | 'random'>
   /** Normalised */
   pix_key: string
-  holder: {
+  /** Who holds the key. Absent where the payment provider lets nobody look keys up: it checks the holder when it pays */
+  holder?: {
     name: string
     /** Masked */
     document: string
   }
-  /** Whether the customer asked about may pay it */
+  /** Whether the customer asked about may pay it; absent if this shows only when the payment is made */
   payable?: boolean
+}
+
+export type PixCharge = {
+  /** Starts with chg_ */
+  id: string
+  /** Starts with cus_ */
+  customer_id: string
+  /** Whole number of the smallest unit */
+  amount: string
+  decimals: 2
+  /** pending is being registered with the payment provider; open can be paid; paid and failed are final; expired becomes paid if a late payment completes the amount */
+  status: Open<'pending' | 'open' | 'paid' | 'expired' | 'failed'>
+  /** The sum of the payments that were credited, in centavos; it may be above `amount` */
+  amount_received: string
+  /** The BR Code that the payer copies, or scans as a QR code; null until the charge is open */
+  pix_copia_e_cola: string | null
+  /** The charge’s reference in the Pix network */
+  txid: string
+  description?: string
+  /** Why it failed */
+  failure?: {
+    code: Open<'provider_error' | 'provider_unreachable'>
+    message: string
+    /** As the payment provider said it */
+    rail_code?: string
+  }
+  idempotency_key: string
+  /** Your own texts, as the request had them */
+  metadata?: Record<string, string>
+  /** Until when it can be paid */
+  expires_at: string
+  /** ISO 8601, UTC, milliseconds */
+  created_at: string
+  /** When the payment was made that completed the amount */
+  paid_at?: string
+  /** When it failed */
+  failed_at?: string
+}
+
+export type PixPayment = {
+  /** The id of the payment in the Pix network */
+  end_to_end_id: string
+  /** The charge that was paid */
+  charge_id: string | null
+  /** Whole number of the smallest unit */
+  amount: string
+  /** Its credit; null if nothing was credited */
+  deposit_id: string | null
+}
+
+export type Deposit = {
+  /** Starts with dep_ */
+  id: string
+  /** Starts with cus_ */
+  customer_id: string
+  /** BRL, USDT or BTC */
+  asset: Open<'BRL' | 'USDT' | 'BTC'>
+  /** Whole number of the smallest unit */
+  amount: string
+  decimals: number
+  /** completed is final: the balance has it. pending was seen on its network, and waits for confirmations; dropped was removed from the chain before that, and becomes pending again if it comes back */
+  status: Open<'completed' | 'pending' | 'dropped'>
+  /** The network on which it came in */
+  network?: Open<'polygon' | 'arbitrum' | 'optimism' | 'tron' | 'ethereum' | 'bitcoin'>
+  /** The deposit address that was paid */
+  address?: string
+  /** The transaction that paid it */
+  tx_hash?: string
+  /** Which output of the transaction, or which of its log entries; with tx_hash it names one deposit */
+  output_index?: number
+  confirmations?: {
+    /** Blocks with and above the transaction, when it was last looked at */
+    seen: number
+    /** It is credited when so many were seen */
+    needed: number
+  }
+  /** There, and true, when it is below the minimum of its network: then it stays pending */
+  below_minimum?: boolean
+  /** The id of the payment in the Pix network */
+  end_to_end_id?: string
+  /** The charge that was paid */
+  charge_id?: string
+  /** What was given back of the payment, and debited again; absent if nothing was */
+  amount_returned?: string
+  /** ISO 8601, UTC, milliseconds */
+  created_at: string
+  /** When the balance got it */
+  completed_at?: string
 }
 
 export type OnchainTransfer = {
@@ -424,40 +519,6 @@ export type DepositAddress = {
   created_at: string
 }
 
-export type Deposit = {
-  /** Starts with dep_ */
-  id: string
-  /** Starts with cus_ */
-  customer_id: string
-  /** BRL, USDT or BTC */
-  asset: Open<'BRL' | 'USDT' | 'BTC'>
-  /** Whole number of the smallest unit */
-  amount: string
-  decimals: number
-  /** completed is final: the balance has it. pending was seen on its network, and waits for confirmations; dropped was removed from the chain before that, and becomes pending again if it comes back */
-  status: Open<'completed' | 'pending' | 'dropped'>
-  /** The network on which it came in */
-  network?: Open<'polygon' | 'arbitrum' | 'optimism' | 'tron' | 'ethereum' | 'bitcoin'>
-  /** The deposit address that was paid */
-  address?: string
-  /** The transaction that paid it */
-  tx_hash?: string
-  /** Which output of the transaction, or which of its log entries; with tx_hash it names one deposit */
-  output_index?: number
-  confirmations?: {
-    /** Blocks with and above the transaction, when it was last looked at */
-    seen: number
-    /** It is credited when so many were seen */
-    needed: number
-  }
-  /** There, and true, when it is below the minimum of its network: then it stays pending */
-  below_minimum?: boolean
-  /** ISO 8601, UTC, milliseconds */
-  created_at: string
-  /** When the balance got it */
-  completed_at?: string
-}
-
 export type Request = {
   /** As in the header X-Request-Id */
   id: string
@@ -485,7 +546,7 @@ export type WebhookEndpointWithSecret = {
   /** Where to POST: https (in the sandbox also http), a public address */
   url: string
   /** Event types; * is every type, also those to come */
-  events: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*'>[]
+  events: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'deposit.returned' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'pix.payout.returned' | 'pix.charge.open' | 'pix.charge.paid' | 'pix.charge.expired' | 'pix.charge.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*'>[]
   /** For yourself */
   description?: string
   status: Open<'enabled' | 'disabled'>
@@ -509,7 +570,7 @@ export type WebhookEndpoint = {
   /** Where to POST: https (in the sandbox also http), a public address */
   url: string
   /** Event types; * is every type, also those to come */
-  events: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*'>[]
+  events: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'deposit.returned' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'pix.payout.returned' | 'pix.charge.open' | 'pix.charge.paid' | 'pix.charge.expired' | 'pix.charge.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*'>[]
   /** For yourself */
   description?: string
   status: Open<'enabled' | 'disabled'>
@@ -530,7 +591,7 @@ export type WebhookDelivery = {
   event_id: string
   /** Starts with whe_ */
   endpoint_id: string
-  type: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test'>
+  type: Open<'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'deposit.returned' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'pix.payout.returned' | 'pix.charge.open' | 'pix.charge.paid' | 'pix.charge.expired' | 'pix.charge.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test'>
   /** exhausted: every attempt of the schedule failed; canceled: the endpoint was disabled or deleted before it was delivered. Both can be redelivered. There may be more in the future */
   status: Open<'pending' | 'delivered' | 'exhausted' | 'canceled'>
   /** ISO 8601, UTC, milliseconds */
@@ -754,6 +815,55 @@ export type PixPayoutsReceiptParams = {
   lang?: 'pt' | 'en' | undefined
 }
 
+export type SandboxPayoutsSendBackParams = {
+  /** Whole number of the smallest unit, as a string */
+  amount?: Amount | undefined
+}
+
+export type PixChargesCreateParams = {
+  /** Starts with cus_ */
+  customer_id: string
+  /** Whole number of the smallest unit, as a string */
+  amount: Amount
+  /** For how long it can be paid. Default: 3600 */
+  expires_in_seconds?: number | undefined
+  /** Visible to the payer */
+  description?: string | undefined
+  /** Yours; the same key with the same body is one operation, for 24 hours */
+  idempotency_key: string
+  /** Up to 20 texts of your own */
+  metadata?: Record<string, string> | undefined
+}
+
+export type PixChargesListParams = {
+  /** How many, 1 to 100; 20 when absent */
+  limit?: number | undefined
+  /** next_cursor of the page before, with the same filters */
+  cursor?: string | undefined
+  /** Created at this time or later */
+  created_after?: string | undefined
+  /** Created before this time */
+  created_before?: string | undefined
+  /** Starts with cus_ */
+  customer_id?: string | undefined
+  /** pending is being registered with the payment provider; open can be paid; paid and failed are final; expired becomes paid if a late payment completes the amount */
+  status?: 'pending' | 'open' | 'paid' | 'expired' | 'failed' | undefined
+  /** Made under this idempotency key: 1 to 255 printable ASCII characters */
+  idempotency_key?: string | undefined
+}
+
+export type SandboxPaymentsCreateParams = {
+  /** Default: the payment names no charge */
+  charge_id?: string | undefined
+  /** Default: the amount of the charge */
+  amount?: Amount | undefined
+}
+
+export type SandboxPaymentsSendBackParams = {
+  /** Whole number of the smallest unit, as a string */
+  amount?: Amount | undefined
+}
+
 export type OnchainTransfersCreateParams = {
   /** Starts with cus_ */
   customer_id: string
@@ -933,7 +1043,7 @@ export type EventsListParams = {
   /** Seconds to wait when there is nothing yet, 0 to 30 */
   wait?: number | undefined
   /** Events of this type */
-  type?: 'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | undefined
+  type?: 'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'deposit.returned' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'pix.payout.returned' | 'pix.charge.open' | 'pix.charge.paid' | 'pix.charge.expired' | 'pix.charge.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | undefined
   /** Events of this object */
   object_id?: string | undefined
 }
@@ -961,7 +1071,7 @@ export type WebhookEndpointsCreateParams = {
   /** Where to POST: https (in the sandbox also http), a public address */
   url: string
   /** Event types; * is every type, also those to come */
-  events: readonly ('customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*')[]
+  events: readonly ('customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'deposit.returned' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'pix.payout.returned' | 'pix.charge.open' | 'pix.charge.paid' | 'pix.charge.expired' | 'pix.charge.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*')[]
   /** For yourself */
   description?: string | undefined
 }
@@ -981,7 +1091,7 @@ export type WebhookEndpointsUpdateParams = {
   /** Where to POST: https (in the sandbox also http), a public address */
   url?: string | undefined
   /** Event types; * is every type, also those to come */
-  events?: readonly ('customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*')[] | undefined
+  events?: readonly ('customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'deposit.returned' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'pix.payout.returned' | 'pix.charge.open' | 'pix.charge.paid' | 'pix.charge.expired' | 'pix.charge.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled' | '*')[] | undefined
   description?: string | null | undefined
   status?: 'enabled' | 'disabled' | undefined
 }
@@ -1027,7 +1137,7 @@ export type EventsRedeliverResult = {
   redelivered: number
 }
 
-export type SandboxEventsCreateKind = 'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled'
+export type SandboxEventsCreateKind = 'customer.created' | 'customer.updated' | 'customer.blocked' | 'customer.unblocked' | 'deposit.pending' | 'deposit.completed' | 'deposit.dropped' | 'deposit.returned' | 'pix.payout.created' | 'pix.payout.processing' | 'pix.payout.completed' | 'pix.payout.failed' | 'pix.payout.returned' | 'pix.charge.open' | 'pix.charge.paid' | 'pix.charge.expired' | 'pix.charge.failed' | 'onchain.transfer.created' | 'onchain.transfer.processing' | 'onchain.transfer.confirmed' | 'onchain.transfer.failed' | 'trade.completed' | 'trade.failed' | 'fee_payout.completed' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'webhook_endpoint.disabled'
 
 export type SandboxEventsCreateParams = {
   /** Fields of the object, as GET shows them; not its id */
@@ -1058,10 +1168,16 @@ export type CustomerUnblockedEvent = EventOf<'customer.unblocked', Customer>
 export type DepositPendingEvent = EventOf<'deposit.pending', Deposit>
 export type DepositCompletedEvent = EventOf<'deposit.completed', Deposit>
 export type DepositDroppedEvent = EventOf<'deposit.dropped', Deposit>
+export type DepositReturnedEvent = EventOf<'deposit.returned', Deposit>
 export type PixPayoutCreatedEvent = EventOf<'pix.payout.created', PixPayout>
 export type PixPayoutProcessingEvent = EventOf<'pix.payout.processing', PixPayout>
 export type PixPayoutCompletedEvent = EventOf<'pix.payout.completed', PixPayout>
 export type PixPayoutFailedEvent = EventOf<'pix.payout.failed', PixPayout>
+export type PixPayoutReturnedEvent = EventOf<'pix.payout.returned', PixPayout>
+export type PixChargeOpenEvent = EventOf<'pix.charge.open', PixCharge>
+export type PixChargePaidEvent = EventOf<'pix.charge.paid', PixCharge>
+export type PixChargeExpiredEvent = EventOf<'pix.charge.expired', PixCharge>
+export type PixChargeFailedEvent = EventOf<'pix.charge.failed', PixCharge>
 export type OnchainTransferCreatedEvent = EventOf<'onchain.transfer.created', OnchainTransfer>
 export type OnchainTransferProcessingEvent = EventOf<'onchain.transfer.processing', OnchainTransfer>
 export type OnchainTransferConfirmedEvent = EventOf<'onchain.transfer.confirmed', OnchainTransfer>
@@ -1084,10 +1200,16 @@ export type EventMap = {
   'deposit.pending': DepositPendingEvent
   'deposit.completed': DepositCompletedEvent
   'deposit.dropped': DepositDroppedEvent
+  'deposit.returned': DepositReturnedEvent
   'pix.payout.created': PixPayoutCreatedEvent
   'pix.payout.processing': PixPayoutProcessingEvent
   'pix.payout.completed': PixPayoutCompletedEvent
   'pix.payout.failed': PixPayoutFailedEvent
+  'pix.payout.returned': PixPayoutReturnedEvent
+  'pix.charge.open': PixChargeOpenEvent
+  'pix.charge.paid': PixChargePaidEvent
+  'pix.charge.expired': PixChargeExpiredEvent
+  'pix.charge.failed': PixChargeFailedEvent
   'onchain.transfer.created': OnchainTransferCreatedEvent
   'onchain.transfer.processing': OnchainTransferProcessingEvent
   'onchain.transfer.confirmed': OnchainTransferConfirmedEvent
@@ -1139,6 +1261,7 @@ export type ErrorCode =
   | 'customer_not_found'
   | 'deposit_not_found'
   | 'payout_not_found'
+  | 'charge_not_found'
   | 'transfer_not_found'
   | 'quote_not_found'
   | 'trade_not_found'
@@ -1212,6 +1335,14 @@ export type Resources = {
       /** Check a Pix key before paying it. `GET /v1/pix/keys/{pix_key}` */
       get(pix_key: string, params?: PixKeysGetParams, options?: CallOptions): Call<PixKey>
     }
+    readonly charges: {
+      /** Ask for a Pix payment. `POST /v1/pix/charges` */
+      create(params: PixChargesCreateParams, options?: CallOptions): Call<PixCharge>
+      /** List charges, newest first. `GET /v1/pix/charges` */
+      list(params?: PixChargesListParams, options?: CallOptions): Listing<PixCharge>
+      /** Read a charge. `GET /v1/pix/charges/{charge_id}` */
+      get(charge_id: string, options?: CallOptions): Call<PixCharge>
+    }
   }
   readonly sandbox: {
     readonly payouts: {
@@ -1219,6 +1350,18 @@ export type Resources = {
       complete(payout_id: string, options?: CallOptions): Call<PixPayout>
       /** Let a processing payout fail. `POST /v1/sandbox/pix/payouts/{payout_id}/fail` */
       fail(payout_id: string, options?: CallOptions): Call<PixPayout>
+      /** Let a completed payout come back. `POST /v1/sandbox/pix/payouts/{payout_id}/return` */
+      sendBack(payout_id: string, params?: SandboxPayoutsSendBackParams, options?: CallOptions): Call<PixPayout>
+    }
+    readonly payments: {
+      /** Let somebody pay by Pix. `POST /v1/sandbox/pix/payments` */
+      create(params: SandboxPaymentsCreateParams, options?: CallOptions): Call<PixPayment>
+      /** Let a received payment be given back. `POST /v1/sandbox/pix/payments/{end_to_end_id}/return` */
+      sendBack(end_to_end_id: string, params?: SandboxPaymentsSendBackParams, options?: CallOptions): Call<Deposit>
+    }
+    readonly charges: {
+      /** Let a charge expire now. `POST /v1/sandbox/pix/charges/{charge_id}/expire` */
+      expire(charge_id: string, options?: CallOptions): Call<PixCharge>
     }
     readonly transfers: {
       /** Let a transfer be confirmed. `POST /v1/sandbox/onchain/transfers/{transfer_id}/confirm` */

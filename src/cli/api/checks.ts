@@ -7,6 +7,7 @@ import { usage } from '../command.ts'
 const nouns: Readonly<Partial<Record<IdKind, string>>> = {
   customer: 'customers',
   payout: 'payouts',
+  charge: 'charges',
   transfer: 'transfers',
   quote: 'quotes',
   trade: 'trades',

@@ -68,6 +68,18 @@ describe('customers and payouts', () => {
     expect(data).toMatchObject([{ id: made.id, network: 'polygon' }])
   })
 
+  test('makes a charge, pays a part of it, lets it expire, and pays the rest', async () => {
+    const { id } = await json(`customers create --name Caio --document ${someCpf()}`)
+    const made = await json(`charges create --customer ${id} --amount 10.50 --idempotency-key charge-${id}`)
+    expect(made).toMatchObject({ status: 'open', amount: '1050' })
+    expect(await json(`sandbox pay ${made.id} --amount 5.00`)).toMatchObject({ amount: '500' })
+    expect(await json(`sandbox expire ${made.id}`)).toMatchObject({ status: 'expired' })
+    await json(`sandbox pay ${made.id} --amount 5.50`)
+    const listed = await trilho(`charges list --customer ${id}`)
+    expect(listed.out).toMatch(/chg_\w{26} +paid +10\.50 BRL +10\.50 BRL/)
+    expect(await json(`charges get ${made.id}`)).toMatchObject({ status: 'paid', amount_received: '1050' })
+  })
+
   test('a payout prints its idempotency key before it is sent, and happens once under it', async () => {
     const order = `--customer ${stage.demo.customer_id} --amount 10.50 --to ana@example.com`
     expect(await json(`payouts check ${order}`)).toMatchObject({ dry_run: true, asset: 'BRL' })

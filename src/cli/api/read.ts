@@ -41,6 +41,19 @@ const readers: Readonly<Record<Noun, Reader>> = {
       created_at,
     }),
   }),
+  charges: reader({
+    kind: 'charge',
+    list: (trilho, query) => trilho.pix.charges.list(query),
+    get: (trilho, id) => trilho.pix.charges.get(id),
+    row: ({ id, status, amount, amount_received, decimals, customer_id, expires_at }) => ({
+      id,
+      status,
+      amount: amountCell(amount, decimals, 'BRL'),
+      received: amountCell(amount_received, decimals, 'BRL'),
+      customer: customer_id,
+      expires_at,
+    }),
+  }),
   transfers: reader({
     kind: 'transfer',
     list: (trilho, query) => trilho.onchain.transfers.list(query),

@@ -20,6 +20,13 @@ export async function sandboxReceive(input: Input): Promise<Output> {
   return shown(await trilho.sandbox.deposits.receive(order))
 }
 
+export async function sandboxPay(input: Input): Promise<Output> {
+  const charge_id = assertIdOf('charge', argument(input, 0, 'CHARGE'))
+  const amount = option(input, 'amount') === undefined ? {} : { amount: amountOption(input, 'BRL') }
+  const { trilho } = await openApiClient(input)
+  return shown({ ...(await trilho.sandbox.payments.create({ charge_id, ...amount })), decimals: 2 })
+}
+
 export async function sandboxComplete(input: Input): Promise<Output> {
   const id = assertIdOf('payout', argument(input, 0, 'PAYOUT'))
   return shown(await (await openApiClient(input)).trilho.sandbox.payouts.complete(id))
@@ -39,6 +46,9 @@ export async function sandboxFail(input: Input): Promise<Output> {
 }
 
 export async function sandboxExpire(input: Input): Promise<Output> {
-  const id = assertIdOf('quote', argument(input, 0, 'QUOTE'))
-  return shown(await (await openApiClient(input)).trilho.sandbox.quotes.expire(id))
+  const id = argument(input, 0, 'QUOTE or CHARGE')
+  const { trilho } = await openApiClient(input)
+  if (id.startsWith('qt_')) return shown(await trilho.sandbox.quotes.expire(id))
+  if (id.startsWith('chg_')) return shown(await trilho.sandbox.charges.expire(id))
+  return usage('A quote’s id starts with qt_, a charge’s with chg_.')
 }

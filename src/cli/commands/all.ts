@@ -18,6 +18,7 @@ import { peopleCommands } from './operator/people.ts'
 import { proposalCommands } from './operator/proposals.ts'
 import { railCommands } from './operator/rails.ts'
 import { secretCommands } from './operator/secrets.ts'
+import { sweepCommands } from './operator/sweeps.ts'
 import { treasuryCommands } from './operator/treasury.ts'
 
 /**
@@ -38,6 +39,7 @@ export const commands: readonly CliCommand[] = [
   ...treasuryCommands,
   ...railCommands,
   ...custodyCommands,
+  ...sweepCommands,
   ...logCommands,
   ...secretCommands,
   ...serviceCommands,

@@ -1,16 +1,20 @@
 import { networksWithWallet } from '../../money/custody/holdings.ts'
 import { reconcile } from '../../money/custody/reconcile.ts'
-import type { Reconciliation } from '../../money/custody/store.ts'
+import type { PixReconciliation, Reconciliation } from '../../money/custody/store.ts'
 import { chainBooks } from '../../money/onchain/books.ts'
+import { reconcilePix } from '../../money/pix/reconcile.ts'
 import type { World } from '../../world.ts'
 import { environmentOption, type Input, type Output, type Reach, table } from '../command.ts'
 import { exit } from '../exit.ts'
 
 export async function reconcileRails(input: Input, { worlds }: Reach): Promise<Output> {
   const only = environmentOption(input)
-  const data: (Reconciliation & Pick<World, 'environment'>)[] = []
+  const data: ((Reconciliation | PixReconciliation) & Pick<World, 'environment'>)[] = []
   for (const world of Object.values(worlds as Record<string, World>)) {
     if (only !== undefined && world.environment !== only) continue
+    if (world.pix.account) input.io.progress('Asking the Pix provider …')
+    const pix = await reconcilePix(world)
+    if (pix) data.push({ environment: world.environment, ...pix })
     for (const network of networksWithWallet(world)) {
       input.io.progress(`Asking ${network} …`)
       data.push({ environment: world.environment, ...(await reconcile(world, network, chainBooks)) })
@@ -25,7 +29,7 @@ export async function reconcileRails(input: Input, { worlds }: Reach): Promise<O
   )
   return {
     json: { ok, data },
-    text: rows.length === 0 ? 'No rail with a wallet is configured.\n' : table(rows),
+    text: rows.length === 0 ? 'No rail with a wallet or an account is configured.\n' : table(rows),
     exit_code: ok ? exit.done : exit.refused,
   }
 }

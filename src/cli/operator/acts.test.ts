@@ -155,6 +155,8 @@ const table: Readonly<Record<string, Row>> = {
   'custody moves': { kind: 'reads' },
   'custody move': { kind: 'money', typed: onRail({ in: true, amount: '5', reference: 'r' }) },
   'rails list': { kind: 'reads' },
+  'sweeps list': { kind: 'reads' },
+  'deposits unknown-tokens': { kind: 'reads' },
   'rails pause': { kind: 'open', typed: onRail() },
   'rails resume': { kind: 'money', typed: onRail() },
   'rails set-limits': {

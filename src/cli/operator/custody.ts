@@ -1,5 +1,6 @@
 import { parseMoney } from '../../core/money.ts'
-import { isNetwork, networkNames, networks } from '../../core/networks.ts'
+import { assetOfRail } from '../../money/custody/controls.ts'
+import { type RailName, railNames } from '../../money/custody/controls-store.ts'
 import { newestMoves } from '../../money/custody/store.ts'
 import {
   argument,
@@ -15,12 +16,14 @@ import { actOnMoney, plainText } from './open-orders.ts'
 
 const MOST = 200
 
+const isRail = (text: string): text is RailName => (railNames as readonly string[]).includes(text)
+
 export async function custodyMove(input: Input, reach: Reach): Promise<Output> {
   const rail = argument(input, 0, 'The rail')
-  if (!isNetwork(rail)) return usage(`The rail must be one of ${networkNames.join(', ')}.`)
+  if (!isRail(rail)) return usage(`The rail must be one of ${railNames.join(', ')}.`)
   const { in: to_rail, out: from_rail } = input.options
   if (Boolean(to_rail) === Boolean(from_rail)) usage('Say one of --in, --out.')
-  const { asset } = networks[rail]
+  const asset = assetOfRail(rail)
   const details = {
     rail,
     direction: to_rail ? 'to_rail' : 'from_rail',

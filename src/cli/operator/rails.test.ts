@@ -54,3 +54,19 @@ test('a rail without gas has no gas floor', async () => {
     expect((await set('--gas-floor', 'none', '--floor', '1000')).code).toBe(0)
   }
 })
+
+test('the rule of sweeps needs a highest cost, and is for EVM networks', async () => {
+  const set = (rail: string, ...limits: string[]) =>
+    stage.trilho('rails', 'set-limits', rail, ...limits, '--reason', 'sweep', ...sandbox)
+  isMistake(await set('arbitrum', '--sweep-from', '50000000'), /set sweep_fee_max together with sweep_from/)
+  expect(await railOf('arbitrum')).toMatchObject({ sweep_from: null, sweep_fee_max: null })
+  expect((await set('arbitrum', '--sweep-from', '50000000', '--sweep-fee-max', '900')).code).toBe(0)
+  expect(await railOf('arbitrum')).toMatchObject({ sweep_from: '50000000', sweep_fee_max: '900' })
+  isMistake(await set('arbitrum', '--sweep-fee-max', 'none'), /set sweep_fee_max together with sweep_from/)
+  expect((await set('arbitrum', '--sweep-from', 'none', '--sweep-fee-max', 'none')).code).toBe(0)
+  for (const rail of ['pix', 'bitcoin', 'tron'])
+    expect((await set(rail, '--sweep-from', '1', '--sweep-fee-max', '1')).err).toContain(
+      `Nothing is swept on ${rail}`,
+    )
+  expect(await stage.json('sweeps', 'list', ...sandbox)).toMatchObject({ data: [] })
+})

@@ -1,6 +1,7 @@
 import { describeRails } from '../../control/operator/rails.ts'
 import type { Environment } from '../../core/environment.ts'
 import { formatMoney, money } from '../../core/money.ts'
+import { networks } from '../../core/networks.ts'
 import {
   controlFacts,
   isRailName,
@@ -41,16 +42,19 @@ export async function railsList(input: Input, { worlds }: Reach): Promise<Output
     ...control,
     last_failure: last_failure && `${last_failure.id} ${last_failure.code}`,
   }))
-  const shown = reports.map(({ rail, asset, configured, control, pending, processing, open_amount }) => ({
+  const shown = reports.map(({ rail, asset, configured, control, custody, ...report }) => ({
     rail,
     state: stateOf(configured, control),
-    pending,
-    processing,
-    open: formatMoney(money(asset, open_amount)),
+    pending: report.pending,
+    processing: report.processing,
+    open: formatMoney(money(asset, report.open_amount)),
     order_most: control.order_most,
     day_most: control.day_most,
     floor: control.floor,
     gas_floor: control.gas_floor,
+    sweep_from: control.sweep_from,
+    sweep_fee_max: control.sweep_fee_max,
+    unswept: custody?.sweeps ? formatMoney(money(asset, custody.sweeps.unswept)) : null,
   }))
   return listed({ data }, shown)
 }
@@ -91,6 +95,8 @@ export async function railsSetLimits(input: Input, reach: Reach): Promise<Output
   }
   if (change.gas_floor && (rail === 'pix' || rail === 'bitcoin'))
     usage(`${rail} has no coin for gas, so it has no --gas-floor. Set --floor instead.`)
+  if ((change.sweep_from || change.sweep_fee_max) && (rail === 'pix' || networks[rail].kind !== 'evm'))
+    usage(`Nothing is swept on ${rail}: --sweep-from and --sweep-fee-max are for EVM networks.`)
   if (Object.keys(change).length === 0)
     usage(`Say at least one of ${railLimitNames.map((name) => `--${optionOf(name)}`).join(', ')}.`)
   const details = { rail, change, reason: plainText(input, 'reason', REASON_MAX) }
@@ -103,7 +109,7 @@ export async function railsSetLimits(input: Input, reach: Reach): Promise<Output
 
 const shownControl = (control: RailControl) => ({ rail: control.rail, ...controlFacts(control) })
 
-const optionOf = (name: keyof RailLimits) => name.replace('_', '-')
+const optionOf = (name: keyof RailLimits) => name.replaceAll('_', '-')
 
 function figureOf(input: Input, name: keyof RailLimits): bigint | null | undefined {
   const text = option(input, optionOf(name))

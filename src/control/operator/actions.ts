@@ -1,6 +1,5 @@
 import { refuse } from '../../core/errors.ts'
 import { type Asset, money } from '../../core/money.ts'
-import type { Network } from '../../core/networks.ts'
 import type { Command } from '../../ledger/command.ts'
 import type { Referenced } from '../../ledger/once.ts'
 import { debit, reverseCredit } from '../../money/adjustments/adjustments.ts'
@@ -78,7 +77,7 @@ export type MoneyAction =
   | {
       readonly name: 'move_custody'
       readonly details: {
-        rail: Network
+        rail: RailName
         direction: 'to_rail' | 'from_rail'
         asset: Asset
         amount: string

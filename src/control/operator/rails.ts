@@ -13,11 +13,18 @@ import {
 } from '../../money/custody/controls-store.ts'
 import {
   holdingsOfRail,
+  newestPixReconciliation,
   newestReconciliations,
   type Reconciliation,
   type StoredHoldings,
 } from '../../money/custody/store.ts'
+import {
+  countUnknownTokens,
+  newestUnknownTokens,
+  type UnknownToken,
+} from '../../money/deposits/unknown-tokens-store.ts'
 import { RAIL } from '../../money/pix/settle.ts'
+import { type SweepFigures, sweepFigures, sweepsUnderWay } from '../../money/sweeps/store.ts'
 import type { EndpointFacts } from '../../rails/chain/rpc-health.ts'
 import type { World } from '../../world.ts'
 
@@ -37,7 +44,7 @@ export type RailReport = {
   readonly oldest_seconds: number
   readonly oldest_id: string | null
   readonly last_failure: LastFailure | null
-  /** Null for a rail without a wallet on a real chain. */
+  /** Null for a rail without a wallet on a real chain, and without an account at a Pix provider. */
   readonly custody: RailCustody | null
 }
 
@@ -45,9 +52,28 @@ export type RailCustody = {
   readonly gas_coin: string
   /** Null until a worker has asked the chain. */
   readonly held: StoredHoldings | null
-  readonly reconciled: Pick<Reconciliation, 'difference' | 'block_height' | 'at'> | null
+  readonly reconciled:
+    | (Pick<Reconciliation, 'difference' | 'at'> & { readonly block_height: bigint | null })
+    | null
   /** As this node sees them. */
   readonly endpoints: readonly EndpointFacts[]
+  /** Null where no deposits are swept, and until a worker has asked the chain. */
+  readonly sweeps: RailSweeps | null
+  /** Other tokens than the asset at deposit addresses; null where there are none. */
+  readonly unknown_tokens: RailUnknownTokens | null
+}
+
+export type RailUnknownTokens = {
+  /** At most UNKNOWN_TOKENS_KEPT. */
+  readonly count: number
+  readonly newest: readonly UnknownToken[]
+}
+
+/** The USDT at the deposit addresses of a network, and the sweeps that are under way to the wallet. */
+export type RailSweeps = SweepFigures & {
+  readonly read_at: Date
+  readonly under_way: number
+  readonly under_way_amount: bigint
 }
 
 type LastFailure = { readonly id: string; readonly failed_at: Date; readonly code: string }
@@ -85,7 +111,7 @@ export async function describeRails(world: World): Promise<RailReport[]> {
         oldest_seconds: Math.max(0, ...own.map(({ oldest_seconds }) => oldest_seconds)),
         oldest_id: oldest.flat().find((one) => one.rail === rail)?.id ?? null,
         last_failure: failures.get(rail) ?? null,
-        custody: rail === RAIL ? null : await custodyOf(world, rail),
+        custody: await (rail === RAIL ? custodyOfPix(world) : custodyOf(world, rail)),
       }
     }),
   )
@@ -94,9 +120,11 @@ export async function describeRails(world: World): Promise<RailReport[]> {
 async function custodyOf({ chains, reads }: World, network: Network): Promise<RailCustody | null> {
   const { has_wallet, endpoints } = chains[network]
   if (!has_wallet) return null
-  const [held, [reconciled]] = await Promise.all([
+  const [held, [reconciled], sweeps, unknown_tokens] = await Promise.all([
     holdingsOfRail(reads, network),
     newestReconciliations(reads, network, 1),
+    sweepsOf(reads, network),
+    unknownTokensOf(reads, network),
   ])
   const facts: NetworkRow = networks[network]
   return {
@@ -104,7 +132,30 @@ async function custodyOf({ chains, reads }: World, network: Network): Promise<Ra
     held: held ?? null,
     reconciled: reconciled ?? null,
     endpoints: endpoints(),
+    sweeps,
+    unknown_tokens,
   }
+}
+
+/** The account at the Pix provider has no gas, no block and no stored holdings: only its comparison with the books. */
+async function custodyOfPix({ pix, reads }: World): Promise<RailCustody | null> {
+  if (!pix.account) return null
+  const reconciled = (await newestPixReconciliation(reads)) ?? null
+  return { gas_coin: '', held: null, reconciled, endpoints: [], sweeps: null, unknown_tokens: null }
+}
+
+const NEWEST_TOKENS = 3
+
+async function unknownTokensOf(db: Db, network: Network): Promise<RailUnknownTokens | null> {
+  const newest = await newestUnknownTokens(db, network, NEWEST_TOKENS)
+  return newest.length === 0 ? null : { count: await countUnknownTokens(db, network), newest }
+}
+
+async function sweepsOf(db: Db, network: Network): Promise<RailSweeps | null> {
+  const figures = (await sweepFigures(db)).find((one) => one.network === network)
+  if (!figures) return null
+  const open = (await sweepsUnderWay(db)).find((one) => one.network === network)
+  return { ...figures, under_way: open?.count ?? 0, under_way_amount: open?.amount ?? 0n }
 }
 
 async function refusalOf(ask: () => Promise<unknown>): Promise<string | null> {

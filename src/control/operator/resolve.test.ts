@@ -12,6 +12,7 @@ import { type Payout, payoutById } from '../../money/pix/store.ts'
 import { sliceChecks } from '../../node/worlds.ts'
 import { type Attempt, type ChainRail, chainsOf, type Seen } from '../../rails/chain/rail.ts'
 import type { PixRail, PixStatus } from '../../rails/pix/rail.ts'
+import { simulatedTerms } from '../../rails/pix/simulated.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { perform } from './actions.ts'
@@ -30,8 +31,9 @@ const say = async <Said>(said: Said | Error): Promise<Said> => {
 }
 const pix = {
   environment: 'sandbox',
+  ...simulatedTerms,
   ready: async () => {},
-  holder: async (_: unknown, asked: unknown) => asked,
+  holder: async (_: unknown, holder: unknown) => ({ kind: 'held', holder }),
   send: async () => ({ kind: 'unknown' }),
   status: () => say(pix_says),
 } as unknown as PixRail<'sandbox'>

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../http/endpoint.ts'
 import { limitEndpoints } from '../../limits/contract.ts'
 import { accountEndpoints } from '../../money/account/contract.ts'
+import { chargeEndpoints } from '../../money/charges/contract.ts'
 import { depositEndpoints } from '../../money/deposits/contract.ts'
 import { transferEndpoints } from '../../money/onchain/contract.ts'
 import { pixEndpoints } from '../../money/pix/contract.ts'
@@ -18,6 +19,8 @@ export const endpoints: readonly Endpoint[] = [
   ...pixEndpoints,
   ...receiptEndpoints.payouts,
   ...sandboxEndpoints.payouts,
+  ...chargeEndpoints,
+  ...sandboxEndpoints.charges,
   ...transferEndpoints,
   ...receiptEndpoints.transfers,
   ...sandboxEndpoints.transfers,

@@ -3,6 +3,8 @@ import type { Handler } from '../../http/endpoint.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import { limitsRoutes } from '../../limits/routes.ts'
 import { accountRoutes } from '../../money/account/routes.ts'
+import { chargesRoutes } from '../../money/charges/routes.ts'
+import type { ChargeWorker } from '../../money/charges/worker.ts'
 import { depositsRoutes } from '../../money/deposits/routes.ts'
 import { transfersRoutes } from '../../money/onchain/routes.ts'
 import { pixRoutes } from '../../money/pix/routes.ts'
@@ -22,6 +24,7 @@ import { endpoints } from './endpoints.ts'
 /** What the handlers of one environment use, besides its world. */
 export type HandlerParts = {
   readonly payouts: PayoutWorker
+  readonly charges: ChargeWorker
   readonly treasury: TreasuryWorker
   readonly webhooks: Webhooks
   readonly newEvents: LogPoller
@@ -36,6 +39,7 @@ export type HandlerParts = {
 export const handlersOf = (parts: HandlerParts): Handler[] => [
   ...customersRoutes,
   ...pixRoutes(parts.payouts),
+  ...chargesRoutes(parts.charges),
   ...transfersRoutes,
   ...receiptsRoutes(parts.receipts),
   ...quotesRoutes(parts.treasury),

@@ -1,3 +1,4 @@
+import { chargesEndpoints } from './charges/contract.ts'
 import { conversionsEndpoints } from './conversions/contract.ts'
 import { developersEndpoints } from './developers/contract.ts'
 import type { ConsoleEndpoint } from './endpoint.ts'
@@ -15,6 +16,7 @@ export const consoleEndpoints: readonly ConsoleEndpoint[] = [
   ...notificationEndpoints,
   ...overviewEndpoints,
   ...moneyEndpoints,
+  ...chargesEndpoints,
   ...conversionsEndpoints,
   ...developersEndpoints,
   ...playgroundEndpoints,

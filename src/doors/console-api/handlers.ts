@@ -1,3 +1,4 @@
+import { chargesRoutes } from './charges/routes.ts'
 import { conversionsRoutes } from './conversions/routes.ts'
 import { developersRoutes } from './developers/routes.ts'
 import type { ConsoleHandler } from './endpoint.ts'
@@ -18,6 +19,7 @@ export function consoleHandlersOf(parts: ConsoleParts): ConsoleHandler[] {
     ...notificationRoutes(parts),
     ...overviewRoutes(parts),
     ...moneyRoutes(parts),
+    ...chargesRoutes(parts),
     ...conversionsRoutes(parts),
     ...developersRoutes(parts),
     ...playgroundRoutes(parts),

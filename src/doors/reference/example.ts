@@ -60,6 +60,8 @@ const valuedIn: Readonly<Record<string, readonly string[]>> = {
   completed_at: ['completed', 'confirmed'],
   end_to_end_id: ['completed'],
   failed_at: ['failed'],
+  // What came back is shown by events of returns alone.
+  amount_returned: [],
   failure: ['failed'],
   tx_hash: ['processing', 'confirmed', 'failed'],
   trade_id: ['executed'],
@@ -74,6 +76,8 @@ const valuedIn: Readonly<Record<string, readonly string[]>> = {
 export const hasValueIn = (field: string, state: unknown, fields: Fields = {}): boolean =>
   state === undefined ||
   (field === 'tx_hash' && 'output_index' in fields) ||
+  // Only what was completed comes back, and only the events of returns show it.
+  (field === 'amount_returned' && field in fields && state === 'completed') ||
   (valuedIn[field]?.includes(String(state)) ?? true)
 
 /** An object may declare examples of its own, one for a state. */

@@ -84,7 +84,10 @@ const tags: Readonly<Record<string, readonly [title: string, description: string
   ],
   deposits: ['Deposits', 'Money that came in, with what the operator credited.'],
   deposit_addresses: ['Deposit addresses', 'Where customers pay in on a network.'],
-  pix: ['Pix', 'Payments from a BRL balance to a Pix key or a bank account.'],
+  pix: [
+    'Pix',
+    'Payments from a BRL balance to a Pix key or a bank account, and charges that are paid into a balance.',
+  ],
   payouts: ['Pix payouts', 'Payments from a BRL balance to a Pix key or a bank account.'],
   onchain: ['On-chain', 'USDT and BTC sent to an address outside.'],
   transfers: ['On-chain transfers', 'USDT and BTC sent to an address outside.'],

@@ -2,7 +2,8 @@ import { Type as T } from 'typebox'
 import { networkNames } from '../../core/networks.ts'
 import { PRICE_PATTERN } from '../../core/price.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
-import { Amount, AssetName, Fields, Id } from '../../http/schema.ts'
+import { Amount, AssetName, Fields, Id, Units } from '../../http/schema.ts'
+import { ChargeObject } from '../../money/charges/contract.ts'
 import { DepositObject } from '../../money/deposits/contract.ts'
 import { TransferObject } from '../../money/onchain/contract.ts'
 import { PayoutObject } from '../../money/pix/contract.ts'
@@ -88,6 +89,93 @@ export const failPayout = endpoint({
   ...endOfPayout('fail'),
 })
 
+export const returnPayout = endpoint({
+  name: 'sandbox.payouts.send_back',
+  route: 'POST /v1/sandbox/pix/payouts/{payout_id}/return',
+  summary: 'Let a completed payout come back',
+  description:
+    'The recipient’s bank sends the payment back: `amount`, or all that is left of it. The customer is credited, and the event `pix.payout.returned` tells it. The payout stays `completed`. Each call returns again, until nothing is left.',
+  scopes: { all: ['payouts'] },
+  sandbox_only: true,
+  params: T.Object({ payout_id: Id('payout') }),
+  body: Fields({ amount: T.Optional(Amount) }),
+  body_optional: true,
+  reply: { status: 200, schema: PayoutObject, state: 'completed' },
+  errors: ['invalid_amount', 'payout_not_found'],
+  example: { amount: '450' },
+})
+
+export const payByPix = endpoint({
+  name: 'sandbox.payments.create',
+  route: 'POST /v1/sandbox/pix/payments',
+  summary: 'Let somebody pay by Pix',
+  description:
+    'Pays a charge: its whole amount, or `amount`. A smaller amount is a part, a second payment is credited too, and so is one after the charge has expired. Without `charge_id` it is a payment that names no charge: nothing is credited, and an operator must look at it. Each call pays again.',
+  scopes: { all: ['customers'] },
+  sandbox_only: true,
+  body: Fields({
+    charge_id: T.Optional({ ...Id('charge'), description: 'Default: the payment names no charge' }),
+    amount: T.Optional({ ...Amount, description: 'Default: the amount of the charge' }),
+  }),
+  reply: {
+    status: 201,
+    schema: T.Object(
+      {
+        end_to_end_id: T.String({
+          description: 'The id of the payment in the Pix network',
+          examples: ['E00000000202611151200a1b2c3d4e5f'],
+        }),
+        charge_id: T.Union([Id('charge'), T.Null()], {
+          description: 'The charge that was paid',
+          examples: ['chg_01kc3v4x9zq8rj5m2t7w6y0ahb'],
+        }),
+        amount: Units,
+        deposit_id: T.Union([Id('deposit'), T.Null()], {
+          description: 'Its credit; null if nothing was credited',
+          examples: ['dep_01kc3v4x9zq8rj5m2t7w6y0ahb'],
+        }),
+      },
+      { $id: 'PixPayment' },
+    ),
+  },
+  errors: ['invalid_amount', 'charge_not_found'],
+  example: { charge_id: 'chg_01kc3v4x9zq8rj5m2t7w6y0ahb' },
+})
+
+export const returnPayment = endpoint({
+  name: 'sandbox.payments.send_back',
+  route: 'POST /v1/sandbox/pix/payments/{end_to_end_id}/return',
+  summary: 'Let a received payment be given back',
+  description:
+    'The payment leaves the account of the service again: `amount`, or all that is left of it. The customer is debited if the balance covers it, and the event `deposit.returned` tells it. Otherwise the debit waits until it does: no balance becomes negative. Each call returns again, until nothing is left.',
+  scopes: { all: ['customers'] },
+  sandbox_only: true,
+  params: T.Object({
+    end_to_end_id: T.String({
+      pattern: '^[0-9A-Za-z]{1,64}$',
+      description: 'The id of the payment in the Pix network, of a deposit of one of your customers',
+      examples: ['E00000000202611151200a1b2c3d4e5f'],
+    }),
+  }),
+  body: Fields({ amount: T.Optional(Amount) }),
+  body_optional: true,
+  reply: { status: 200, schema: DepositObject, state: 'completed' },
+  errors: ['invalid_amount', 'deposit_not_found'],
+  example: { amount: '450' },
+})
+
+export const expireCharge = endpoint({
+  name: 'sandbox.charges.expire',
+  route: 'POST /v1/sandbox/pix/charges/{charge_id}/expire',
+  summary: 'Let a charge expire now',
+  scopes: { all: ['customers'] },
+  sandbox_only: true,
+  params: T.Object({ charge_id: Id('charge') }),
+  reply: { status: 200, schema: ChargeObject, state: 'expired' },
+  repeat: 'idempotent',
+  errors: ['charge_not_found', 'already_final'],
+})
+
 const endOfTransfer = (word: 'confirm' | 'fail') =>
   ({
     route: `POST /v1/sandbox/onchain/transfers/{transfer_id}/${word}`,
@@ -170,7 +258,8 @@ export const createSampleEvent = endpoint({
 
 /** Grouped by subject: in the API each group follows the endpoints of its slice. */
 export const sandboxEndpoints = {
-  payouts: [completePayout, failPayout],
+  payouts: [completePayout, failPayout, returnPayout],
+  charges: [payByPix, returnPayment, expireCharge],
   transfers: [confirmTransfer, failTransfer],
   quotes: [setPrice, expireQuote],
   deposits: [createDeposit, receiveDeposit],

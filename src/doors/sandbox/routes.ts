@@ -3,6 +3,7 @@ import { refuse } from '../../core/errors.ts'
 import { parseMoney } from '../../core/money.ts'
 import { parsePrice } from '../../core/price.ts'
 import { type Endpoint, type Handler, handle } from '../../http/endpoint.ts'
+import { renderCharge } from '../../money/charges/contract.ts'
 import { renderDeposit } from '../../money/deposits/contract.ts'
 import { renderTransfer } from '../../money/onchain/contract.ts'
 import { renderPayout } from '../../money/pix/contract.ts'
@@ -14,9 +15,11 @@ import { receiveDeposit } from './chain-deposits.ts'
 import * as contract from './contract.ts'
 import { depositTestMoney } from './deposits.ts'
 import { addSampleEvent } from './events.ts'
+import { expireCharge, payByPix } from './pix-payments.ts'
 import { setPrice } from './prices.ts'
 import { expireQuote } from './quotes.ts'
 import { completePayout, confirmTransfer, failPayout, failTransfer } from './rails.ts'
+import { returnPayment, returnPayout } from './returns.ts'
 import { sampleOf } from './samples.ts'
 
 type SandboxParts = {
@@ -46,6 +49,30 @@ export const sandboxRoutes = (
 
   handle(contract.failPayout, async ({ world, actor, params }) =>
     renderPayout(await failPayout(world, actor, params.payout_id)),
+  ),
+
+  handle(contract.returnPayout, async ({ world, actor, params, body }) => {
+    const amount = body.amount === undefined ? undefined : readUnits(body.amount)
+    return renderPayout(await returnPayout(world, actor, { payout_id: params.payout_id, amount }))
+  }),
+
+  handle(contract.payByPix, async ({ world, actor, body }) => {
+    const { charge_id, amount } = body
+    const paid = await payByPix(world, actor, {
+      ...(charge_id === undefined ? {} : { charge_id }),
+      ...(amount === undefined ? {} : { amount: parseMoney('BRL', amount).units }),
+    })
+    const { end_to_end_id, deposit_id } = paid
+    return { end_to_end_id, charge_id: paid.charge_id, amount: paid.amount.toString(), deposit_id }
+  }),
+
+  handle(contract.returnPayment, async ({ world, actor, params, body }) => {
+    const amount = body.amount === undefined ? undefined : readUnits(body.amount)
+    return renderDeposit(await returnPayment(world, actor, { end_to_end_id: params.end_to_end_id, amount }))
+  }),
+
+  handle(contract.expireCharge, async ({ world, actor, params }) =>
+    renderCharge(await expireCharge(world, actor, params.charge_id)),
   ),
 
   handle(contract.confirmTransfer, async ({ world, actor, params }) =>

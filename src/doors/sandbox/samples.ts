@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import type { IdKind } from '../../core/ids.ts'
 import type { Endpoint } from '../../http/endpoint.ts'
 import { FeePayoutObject } from '../../money/account/contract.ts'
+import { paidByPix } from '../../money/deposits/contract.ts'
 import { ApiKeyObject } from '../../parties/keys/contract.ts'
 import { type EventType, eventTypes, sequenceOf, TEST_TYPE } from '../../records/events/types.ts'
 import type { EventSample } from '../reference/event-webhooks.ts'
@@ -27,6 +28,7 @@ const subjects: Readonly<Record<About<Kind>, Subject>> = {
   customer: { id: 'customer', shown_by: 'customers.create' },
   deposit: { id: 'deposit', shown_by: 'sandbox.deposits.create' },
   'pix.payout': { id: 'payout', shown_by: 'pix.payouts.create' },
+  'pix.charge': { id: 'charge', shown_by: 'pix.charges.create' },
   'onchain.transfer': { id: 'transfer', shown_by: 'onchain.transfers.create' },
   trade: { id: 'trade', shown_by: 'quotes.execute' },
   fee_payout: { id: 'fee_payout', schema: FeePayoutObject },
@@ -85,7 +87,10 @@ function sampleObject(
   const times = Object.keys(schema.properties)
     .filter((name) => name.endsWith('_at') && (object[name] != null || name === `${word}_at`))
     .map((name) => [name, at(name)])
-  return { ...object, ...(id === undefined ? {} : { id }), ...Object.fromEntries(times) }
+  // Of deposits, only payments of charges are returned.
+  const paid = subject.id === 'deposit' ? paidByPix : {}
+  const returned = word === 'returned' ? { ...paid, amount_returned: '450' } : {}
+  return { ...object, ...returned, ...(id === undefined ? {} : { id }), ...Object.fromEntries(times) }
 }
 
 function schemaFor(subject: Subject, endpoints: readonly Endpoint[]): ObjectSchema {
@@ -101,8 +106,8 @@ function exampleFor(
 ): Fields {
   const namesakes = collectNamesakes(endpoints)
   const states = schema.properties.status?.enum
-  // An event type that is not a status (such as `updated`) happens in the first status.
-  const state = states && (states.includes(word) ? word : states[0])
+  // What comes back was completed before. Other types that are no status (such as `updated`) happen in the first status.
+  const state = states && (states.includes(word) ? word : word === 'returned' ? 'completed' : states[0])
   if ('schema' in subject) return inState(schema, state, namesakes)
   const endpoint = endpointOf(subject.shown_by, endpoints)
   const reply = { ...endpoint.reply, ...(state === undefined ? {} : { state }) }

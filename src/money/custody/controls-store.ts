@@ -22,9 +22,20 @@ export type RailLimits = {
   readonly floor: bigint | null
   /** What must stay of the coin that pays the network, in wei. */
   readonly gas_floor: bigint | null
+  /** Deposits at one address are swept into the wallet from this amount on; null: never. Needs `sweep_fee_max`. */
+  readonly sweep_from: bigint | null
+  /** The most that one sweep may cost, in wei. */
+  readonly sweep_fee_max: bigint | null
 }
 
-export const railLimitNames = ['order_most', 'day_most', 'floor', 'gas_floor'] as const
+export const railLimitNames = [
+  'order_most',
+  'day_most',
+  'floor',
+  'gas_floor',
+  'sweep_from',
+  'sweep_fee_max',
+] as const
 
 /** The highest figure of each limit. */
 export const railLimitMost: Readonly<Record<keyof RailLimits, bigint>> = {
@@ -32,6 +43,8 @@ export const railLimitMost: Readonly<Record<keyof RailLimits, bigint>> = {
   day_most: UNITS_MAX,
   floor: UNITS_MAX,
   gas_floor: 10n ** 30n,
+  sweep_from: UNITS_MAX,
+  sweep_fee_max: 10n ** 30n,
 }
 
 export type RailControl = RailLimits & {
@@ -51,6 +64,8 @@ export const freeRail = (rail: string): RailControl => ({
   day_most: null,
   floor: null,
   gas_floor: null,
+  sweep_from: null,
+  sweep_fee_max: null,
 })
 
 const controlColumns = columnsOf('rail_controls')
@@ -91,7 +106,8 @@ export async function saveControl(
   const { now } = rows[0]!
   const after = afterOf(now)
   await tx.query(
-    `UPDATE rail_controls SET paused_at = $2, paused_by = $3, paused_reason = $4, order_most = $5, day_most = $6, floor = $7, gas_floor = $8
+    `UPDATE rail_controls SET paused_at = $2, paused_by = $3, paused_reason = $4, order_most = $5, day_most = $6, floor = $7, gas_floor = $8,
+       sweep_from = $9, sweep_fee_max = $10
      WHERE rail = $1`,
     [
       after.rail,
@@ -102,6 +118,8 @@ export async function saveControl(
       after.day_most,
       after.floor,
       after.gas_floor,
+      after.sweep_from,
+      after.sweep_fee_max,
     ],
   )
   await tx.query(
@@ -129,6 +147,8 @@ export const controlFacts = (control: RailControl): ControlFacts => ({
   day_most: control.day_most?.toString() ?? null,
   floor: control.floor?.toString() ?? null,
   gas_floor: control.gas_floor?.toString() ?? null,
+  sweep_from: control.sweep_from?.toString() ?? null,
+  sweep_fee_max: control.sweep_fee_max?.toString() ?? null,
 })
 
 /** For a command that changes the control. */

@@ -267,10 +267,13 @@ export async function setRailLimits(
     assert(figure === null || (figure >= 0n && figure <= railLimitMost[name]), 'a limit is an amount')
   return transaction(world.db, async (tx) => {
     const before = await lockControl(tx, rail)
-    const control = await saveControl(tx, before, { changed_by: by, reason }, () => ({
-      ...before,
-      ...change,
-    }))
+    const after = { ...before, ...change }
+    if (after.sweep_from !== null && after.sweep_fee_max === null)
+      refuse('invalid_request', {
+        param: 'sweep_fee_max',
+        message: 'A sweep must have a highest cost: set sweep_fee_max together with sweep_from.',
+      })
+    const control = await saveControl(tx, before, { changed_by: by, reason }, () => after)
     afterCommit(tx, () => forgetControls(world))
     return control
   })

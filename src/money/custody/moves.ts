@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { refuse } from '../../core/errors.ts'
 import type { Money } from '../../core/money.ts'
-import { networks } from '../../core/networks.ts'
 import { externalAccount } from '../../ledger/accounts.ts'
 import { type Claim, type Command, writeTo } from '../../ledger/command.ts'
 import { type Referenced, underReference } from '../../ledger/once.ts'
 import type { World } from '../../world.ts'
+import { assetOfRail } from './controls.ts'
 import { type CustodyMove, insertMoves } from './store.ts'
 
 /**
@@ -18,8 +18,9 @@ export type MoveOrder = Pick<CustodyMove, 'rail' | 'direction' | 'reason' | 'ref
 
 export function moveCustody(world: World, order: MoveOrder): Command<Referenced> {
   const { rail, direction, money, reason, reference } = order
-  if (networks[rail].asset !== money.asset)
-    refuse('unsupported_network', { message: `${rail} carries ${networks[rail].asset}, not ${money.asset}.` })
+  const carried = assetOfRail(rail)
+  if (carried !== money.asset)
+    refuse('unsupported_network', { message: `${rail} carries ${carried}, not ${money.asset}.` })
   const claim: Claim = {
     scope: 'operator',
     operation: 'custody move',

@@ -8,7 +8,9 @@ import type { World } from '../../world.ts'
 import { networksWithWallet } from './holdings.ts'
 import {
   bookedOn,
+  type DepositSum,
   newestReconciliations,
+  type PixReconciliation,
   type Reconciliation,
   type ReconciliationParts,
   storeReconciliation,
@@ -20,9 +22,10 @@ import {
  *
  *   difference = outside(H) − booked + on_its_way
  *
- * `outside(H)` is what the wallet holds at H; `booked` is −external:<rail> in the ledger. `on_its_way` is the sum of transfers that are
- * mined by H and not booked, less the sum of those that are booked and mined after H. Where the network charges in the asset itself,
- * as Bitcoin does, the charge belongs to both sums, that of a canceled transfer too. The chain is asked for H
+ * `outside(H)` is what the wallet and the deposit addresses hold at H; `booked` is −external:<rail> in the ledger. `on_its_way` is the
+ * sum of transfers that are mined by H and not booked, less the sum of those that are booked and mined after H. Where the network
+ * charges in the asset itself, as Bitcoin does, the charge belongs to both sums, that of a canceled transfer too. Deposits count the
+ * other way: those in a block up to H that are not credited are subtracted, those that are credited from a block after H added. The chain is asked for H
  * first; the ledger is read after that, over one snapshot; then the chain is asked about the transfers that were open in the
  * snapshot. A node that does not know a mined transaction for a moment makes a difference, so one alone opens no exception.
  */
@@ -33,6 +36,14 @@ export type ChainBooks = {
   minedAbove(db: Db, network: Network, height: bigint): Promise<readonly TransferPart[]>
   /** Transfers that operators confirmed in the last week and whose block is not known. */
   withoutBlock(db: Db, network: Network): Promise<readonly TransferPart[]>
+  /** Deposit addresses that may hold something. */
+  paidAddresses(db: Db, network: Network): Promise<readonly string[]>
+  /** Deposits to these addresses that the ledger and the chain do not both have at this height. */
+  deposits(
+    db: Db,
+    network: Network,
+    at: { readonly height: bigint; readonly addresses: readonly string[] },
+  ): Promise<{ readonly arrived: DepositSum; readonly credited_later: DepositSum }>
 }
 
 export type OpenTransfer = TransferPart & {
@@ -58,29 +69,61 @@ async function reconcileOn(
   db: Db,
   { world, network, books }: { readonly world: World; readonly network: Network; readonly books: ChainBooks },
 ): Promise<Reconciliation> {
-  const { asset: outside, block_height, block_hash, wallet } = await world.chains[network].holdings()
-  const read = await takeStep(db, async (tx) => {
-    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
-    return {
-      booked: await bookedOn(tx, network),
-      open: await books.openReserved(tx, network),
-      mined_later: await books.minedAbove(tx, network, block_height),
-      without_block: await books.withoutBlock(tx, network),
-    }
-  })
+  const { held, read } = await readBoth(db, { world, network, books })
+  const { asset, at_addresses, block_height, block_hash, wallet } = held
+  const outside = asset + at_addresses
   const { not_booked_yet, other } = await askAbout(world, read.open, block_height)
-  const on_its_way = sumOf(not_booked_yet) - sumOf(read.mined_later)
+  const { arrived, credited_later } = read
+  const on_its_way =
+    sumOf(not_booked_yet) - sumOf(read.mined_later) - BigInt(arrived.amount) + BigInt(credited_later.amount)
   const made: Reconciliation = {
     ...{ id: world.newId('reconciliation'), rail: network, asset: networks[network].asset, wallet },
     ...{ block_height, block_hash, outside, booked: read.booked, on_its_way },
     difference: outside - read.booked + on_its_way,
-    parts: { not_booked_yet, mined_later: read.mined_later, other, without_block: read.without_block },
+    parts: {
+      ...{ not_booked_yet, mined_later: read.mined_later, other, without_block: read.without_block },
+      ...{ arrived, credited_later },
+    },
     at: new Date(world.clock.now()),
   }
   const [before] = await newestReconciliations(db, network, 1)
   await storeReconciliation(db, made)
   await noteDifference(world, db, made, before)
   return made
+}
+
+/** Deposits may be credited at new addresses while the chain is asked: then both are read again, so many times at most. */
+const READS = 4
+
+/** What the chain has at the paid addresses, and a snapshot of the ledger in which the same addresses are paid. */
+async function readBoth(
+  db: Db,
+  { world, network, books }: { readonly world: World; readonly network: Network; readonly books: ChainBooks },
+) {
+  let addresses = await books.paidAddresses(db, network)
+  for (let i = 1; ; i++) {
+    const held = await world.chains[network].holdings(addresses)
+    const height = held.block_height
+    const asked = addresses
+    const { now, ...read } = await takeStep(db, async (tx) => {
+      await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+      return {
+        booked: await bookedOn(tx, network),
+        open: await books.openReserved(tx, network),
+        mined_later: await books.minedAbove(tx, network, height),
+        without_block: await books.withoutBlock(tx, network),
+        ...(await books.deposits(tx, network, { height, addresses: asked })),
+        now: await books.paidAddresses(tx, network),
+      }
+    })
+    if (i === READS || isSameSet(asked, now)) return { held, read }
+    addresses = now
+  }
+}
+
+const isSameSet = (one: readonly string[], other: readonly string[]): boolean => {
+  const known = new Set(one)
+  return other.length === one.length && other.every((each) => known.has(each))
 }
 
 async function askAbout(
@@ -111,13 +154,14 @@ const ASKED_AT_ONCE = 20
 const sumOf = (parts: readonly TransferPart[]): bigint =>
   parts.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
 
-const objectOf = (rail: Network) => `reconciliation ${rail}`
+const objectOf = (rail: string) => `reconciliation ${rail}`
 
-async function noteDifference(
+/** One difference alone opens no exception; a comparison without one closes it. */
+export async function noteDifference(
   world: World,
   db: Db,
-  made: Reconciliation,
-  before: Reconciliation | undefined,
+  made: Reconciliation | PixReconciliation,
+  before: Pick<Reconciliation, 'difference'> | undefined,
 ): Promise<void> {
   const { rail, asset, difference, outside, booked, on_its_way } = made
   if (difference === 0n) {
@@ -137,15 +181,17 @@ async function noteDifference(
       outside: inWords(outside),
       booked: inWords(booked),
       on_its_way: inWords(on_its_way),
-      block: made.block_height,
+      ...(made.block_height === null ? {} : { block: made.block_height }),
       reconciliation: made.id,
     },
   })
 }
 
-export function differenceInWords(rail: Network, difference: bigint): string {
-  const units = formatMoney(money(networks[rail].asset, difference < 0n ? -difference : difference))
-  return `The wallet holds ${units} ${difference > 0n ? 'more' : 'less'} than the books say.`
+export function differenceInWords(rail: Network | 'pix', difference: bigint): string {
+  const asset = rail === 'pix' ? 'BRL' : networks[rail].asset
+  const units = formatMoney(money(asset, difference < 0n ? -difference : difference))
+  const holder = rail === 'pix' ? 'The account at the Pix provider' : 'The wallet'
+  return `${holder} holds ${units} ${difference > 0n ? 'more' : 'less'} than the books say.`
 }
 
 export async function reconcile(world: World, network: Network, books: ChainBooks): Promise<Reconciliation> {

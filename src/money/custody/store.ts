@@ -9,7 +9,7 @@ import type { Holdings } from '../../rails/chain/rail.ts'
 
 export type CustodyMove = {
   readonly id: string
-  readonly rail: Network
+  readonly rail: Network | 'pix'
   readonly asset: Asset
   readonly direction: 'to_rail' | 'from_rail'
   readonly amount: bigint
@@ -50,7 +50,10 @@ export const moveTemplate: Template = {
     WHERE ${within('m.id')}`,
 }
 
-const carried = networkNames.map((name) => `('${name}', '${networks[name].asset}')`).join(', ')
+const carried = [
+  `('pix', 'BRL')`,
+  ...networkNames.map((name) => `('${name}', '${networks[name].asset}')`),
+].join(', ')
 
 export const custodyChecks: readonly Check[] = [
   {
@@ -151,13 +154,33 @@ export type Reconciliation = {
   readonly at: Date
 }
 
+/** A comparison with the account at a Pix provider: it is at no block, and the account is named by the provider. */
+export type PixReconciliation = Omit<Reconciliation, 'rail' | 'block_height' | 'block_hash' | 'parts'> & {
+  readonly rail: 'pix'
+  readonly block_height: null
+  readonly block_hash: null
+  readonly parts: {
+    /** Payouts that the provider has paid, and that are not booked yet. */
+    readonly not_booked_yet: readonly string[]
+    /** Payouts that may have been paid. */
+    readonly unsure: readonly string[]
+    /** A difference from `least` to `most` counts as none: what may have been paid, and what was booked while the balance was read. */
+    readonly least: string
+    readonly most: string
+    /** Payments that came in and are not credited. */
+    readonly uncredited: string
+    /** Returns that left the account, and whose debit waits. */
+    readonly uncovered: string
+  }
+}
+
 export type TransferPart = {
   readonly transfer_id: string
   readonly amount: string
   readonly tx_hash: string | null
 }
 
-/** The transfers that explain `on_its_way`, and those that may explain a difference. Amounts are in smallest units. */
+/** The transfers and deposits that explain `on_its_way`, and those that may explain a difference. Amounts are in smallest units. */
 export type ReconciliationParts = {
   /** Mined by the block as ordered, and not booked yet. */
   readonly not_booked_yet: readonly TransferPart[]
@@ -167,9 +190,16 @@ export type ReconciliationParts = {
   readonly other: readonly TransferPart[]
   /** Confirmed by operators in the last week, without a block: not in `on_its_way`. */
   readonly without_block: readonly TransferPart[]
+  /** Deposits in a block up to this one that are not credited: too small, or the chain was read before the ledger. */
+  readonly arrived: DepositSum
+  /** Deposits that are credited, in a block after this one. */
+  readonly credited_later: DepositSum
 }
 
-export async function storeReconciliation(db: Db, made: Reconciliation): Promise<void> {
+/** Anybody can send many small deposits, so they are summed up. The amount is in smallest units. */
+export type DepositSum = { readonly count: number; readonly amount: string }
+
+export async function storeReconciliation(db: Db, made: Reconciliation | PixReconciliation): Promise<void> {
   await db.query({
     name: 'store reconciliation',
     text: `INSERT INTO reconciliations (id, rail, asset, wallet, block_height, block_hash, outside, booked, on_its_way, difference, parts, at)
@@ -190,16 +220,24 @@ export async function newestReconciliations(db: Db, rail: Network, limit: number
   return rows
 }
 
+export async function newestPixReconciliation(db: Db): Promise<PixReconciliation | undefined> {
+  const { rows } = await db.query({
+    name: 'newest pix reconciliation',
+    text: `SELECT ${columnsOf('reconciliations')} FROM reconciliations WHERE rail = 'pix' ORDER BY at DESC, id DESC LIMIT 1`,
+  })
+  return rows[0]
+}
+
 /** The newest comparison of each rail, with its age, for the metrics. */
 export async function reconciliationStates(
   db: Db,
-): Promise<{ rail: Network; difference: bigint; age_seconds: number }[]> {
+): Promise<{ rail: Network | 'pix'; difference: bigint; age_seconds: number }[]> {
   const { rows } = await db.query({
     name: 'reconciliation states',
     text: `SELECT r.rail, r.difference, greatest(0, extract(epoch FROM clock_timestamp() - r.at))::float8 AS age_seconds
       FROM unnest($1::text[]) AS n (rail) CROSS JOIN LATERAL (
         SELECT rail, difference, at FROM reconciliations WHERE rail = n.rail ORDER BY at DESC, id DESC LIMIT 1) AS r`,
-    values: [networkNames],
+    values: [[...networkNames, 'pix']],
   })
   return rows
 }

@@ -35,6 +35,21 @@ export async function addressRow(
   return rows[0]
 }
 
+/** Which of these texts are deposit addresses of a network, with their indexes. */
+export async function addressIndexes(
+  db: Db,
+  network: Network,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (addresses.length === 0) return new Map()
+  const { rows } = await db.query<Pick<DepositAddress, 'address' | 'address_index'>>({
+    name: 'indexes of deposit addresses',
+    text: 'SELECT address, address_index FROM deposit_addresses WHERE network = $1 AND address = ANY($2)',
+    values: [network, addresses],
+  })
+  return new Map(rows.map(({ address, address_index }) => [address, address_index]))
+}
+
 /** Addresses with this text, of any network: the EVM networks of a customer share one. */
 export async function addressesByText(db: Db, address: string): Promise<DepositAddress[]> {
   const { rows } = await db.query({
@@ -45,22 +60,73 @@ export async function addressesByText(db: Db, address: string): Promise<DepositA
   return rows
 }
 
-/** Lets one transaction at a time hand out addresses, until it ends: indexes are given without a gap and never twice. */
+/** Those of the texts, in any case, that are deposit addresses of the network; in lower case. */
+export async function ourAddresses(
+  db: Db,
+  network: Network,
+  texts: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (texts.length === 0) return new Set()
+  const { rows } = await db.query<{ address: string }>({
+    name: 'deposit addresses among texts',
+    text: 'SELECT lower(address) AS address FROM deposit_addresses WHERE network = $1 AND lower(address) = ANY($2)',
+    values: [network, texts.map((text) => text.toLowerCase())],
+  })
+  return new Set(rows.map(({ address }) => address))
+}
+
+/** The next addresses of a network by index, in lower case. */
+export async function addressesAfter(
+  db: Db,
+  network: Network,
+  { after_index, most }: { readonly after_index: number; readonly most: number },
+): Promise<readonly Pick<DepositAddress, 'address' | 'address_index'>[]> {
+  const { rows } = await db.query({
+    name: 'deposit addresses after index',
+    text: `SELECT lower(address) AS address, address_index FROM deposit_addresses WHERE network = $1 AND address_index > $2
+      ORDER BY address_index LIMIT $3`,
+    values: [network, after_index, most],
+  })
+  return rows
+}
+
+/** The address that was handed out last on these networks. */
+export async function newestAddress(db: Db, on: readonly Network[]): Promise<DepositAddress | undefined> {
+  const { rows } = await db.query({
+    name: 'newest deposit address',
+    text: `SELECT ${columnsOf('deposit_addresses')} FROM deposit_addresses WHERE network = ANY($1)
+      ORDER BY address_index DESC, network LIMIT 1`,
+    values: [on],
+  })
+  return rows[0]
+}
+
+/** Lets one transaction at a time hand out addresses, until it ends: no index is given twice. */
 export async function lockAddresses(tx: Db): Promise<void> {
   await tx.query(
     `SELECT set_config('lock_timeout', '5s', true), pg_advisory_xact_lock(hashtextextended('deposit addresses ' || current_schema(), 0))`,
   )
 }
 
-/** The index of a customer, or the one that follows the highest. Wallets look for addresses up to a gap of twenty, so none is left. */
+/**
+ * The index of a customer, or the one that follows the highest. Wallets look for addresses up to a gap of twenty, so none is left. But a
+ * database that was restored does not know what it handed out after the backup: these indexes are passed over, because a second
+ * customer would get the money of the first.
+ */
 export async function indexFor(tx: Db, customer_id: string): Promise<number> {
   const { rows } = await tx.query<{ address_index: number }>(
     `SELECT coalesce((SELECT address_index FROM deposit_addresses WHERE customer_id = $1 LIMIT 1),
-       (SELECT max(address_index) + 1 FROM deposit_addresses), 0) AS address_index`,
+       (SELECT address_index + CASE WHEN made_in <> ${INCARNATION} THEN ${FORGOTTEN_MOST} ELSE 0 END + 1
+        FROM deposit_addresses ORDER BY address_index DESC, network LIMIT 1), 0) AS address_index`,
     [customer_id],
   )
   return rows[0]!.address_index
 }
+
+/** SQL: what a restored copy of a database does not share with the original. */
+const INCARNATION = `(SELECT system_identifier::text FROM pg_control_system()) || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8)`
+/** As many addresses may have been handed out between a backup and its restore. */
+const FORGOTTEN_MOST = 1000
 
 export async function insertAddress(
   tx: Db,
@@ -68,8 +134,8 @@ export async function insertAddress(
 ): Promise<DepositAddress> {
   const { rows } = await tx.query({
     name: 'insert deposit address',
-    text: `INSERT INTO deposit_addresses (id, partner_id, customer_id, network, address_index, address, created_at)
-      VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) RETURNING ${columnsOf('deposit_addresses')}`,
+    text: `INSERT INTO deposit_addresses (id, partner_id, customer_id, network, address_index, address, created_at, made_in)
+      VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp(), ${INCARNATION}) RETURNING ${columnsOf('deposit_addresses')}`,
     values: [made.id, made.partner_id, made.customer_id, made.network, made.address_index, made.address],
   })
   return rows[0]

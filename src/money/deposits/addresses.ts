@@ -1,6 +1,6 @@
 import type { AnyoneOfPartner } from '../../core/actor.ts'
-import { refuse } from '../../core/errors.ts'
-import { isNetwork, type Network, networkNames } from '../../core/networks.ts'
+import { Refusal, refuse } from '../../core/errors.ts'
+import { isNetwork, type Network, networkNames, networks } from '../../core/networks.ts'
 import { transaction } from '../../db/pool.ts'
 import { findCustomer } from '../../parties/customers/customers.ts'
 import type { World } from '../../world.ts'
@@ -10,6 +10,7 @@ import {
   indexFor,
   insertAddress,
   lockAddresses,
+  newestAddress,
 } from './addresses-store.ts'
 
 export function readNetwork(text: string): Network {
@@ -38,6 +39,9 @@ export async function addDepositAddress(
     await lockAddresses(tx)
     const first = (await addressesOf(tx, customer_id)).find((made) => made.network === network)
     if (first) return { address: first, is_new: false }
+    // With another key the same index would be another address, and the money at the first ones out of reach.
+    const newest = await newestAddress(tx, sharingKey(network))
+    if (newest) assertOurs(world, { ...newest, network })
     const address_index = await indexFor(tx, customer_id)
     const made = await insertAddress(tx, {
       id: world.newId('deposit_address'),
@@ -51,16 +55,40 @@ export async function addDepositAddress(
   })
 }
 
+/** The networks whose addresses are derived from the same key. */
+const sharingKey = (network: Network): readonly Network[] =>
+  networkNames.filter((name) => networks[name].kind === networks[network].kind)
+
 async function onNetwork(world: World, customer_id: string, network: Network) {
   const found = (await addressesOf(world.db, customer_id)).find((made) => made.network === network)
   return found && assertOurs(world, found)
 }
 
+const isOurs = (
+  { deposit_addresses }: Pick<World, 'deposit_addresses'>,
+  { network, address_index, address }: DepositAddress,
+): boolean => deposit_addresses.addressOf(network, address_index) === address
+
 /** Money sent to a foreign address is lost: one that was changed in the database is never shown. */
-function assertOurs(world: World, made: DepositAddress): DepositAddress {
-  if (world.deposit_addresses.addressOf(made.network, made.address_index) !== made.address)
+export function assertOurs(world: Pick<World, 'deposit_addresses'>, made: DepositAddress): DepositAddress {
+  if (!isOurs(world, made))
     throw new Error(`deposits: the address of ${made.id} is not derived from the key of this service`)
   return made
+}
+
+/**
+ * What is wrong with the configured key: the newest stored address of a network is not derived from it. Undefined if all is right. A
+ * network without a key hands out nothing, and its addresses are watched all the same.
+ */
+export async function foreignAddressProblem(world: World, network: Network): Promise<string | undefined> {
+  const made = await newestAddress(world.db, [network])
+  try {
+    if (!made || isOurs(world, made)) return undefined
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+  return `Deposit address ${made.address} of ${network}, with index ${made.address_index}, is not derived from the extended public key that is configured: the key was exchanged, or the database is another one's. Configure the key of the stored addresses.`
 }
 
 export async function listDepositAddresses(

@@ -25,6 +25,14 @@ const credited = {
   completed_at: '2026-11-15T12:00:00.000Z',
 }
 
+/** A payment of a charge. */
+export const paidByPix = {
+  ...credited,
+  amount: '1050',
+  end_to_end_id: 'E00000000202611151200a1b2c3d4e5f',
+  charge_id: 'chg_01kc3v4x9zq8rj5m2t7w6y0ahb',
+}
+
 /** On a network, before it is credited. */
 const seen = {
   id: 'dep_01kc3v4x9zq8rj5m2t7w6y0ahb',
@@ -83,11 +91,27 @@ export const DepositObject = T.Object(
         examples: [true],
       }),
     ),
+    // The fields of a Pix payment, which other deposits do not have.
+    end_to_end_id: T.Optional(
+      T.String({
+        description: 'The id of the payment in the Pix network',
+        examples: ['E00000000202611151200a1b2c3d4e5f'],
+      }),
+    ),
+    charge_id: T.Optional({ ...Id('charge'), description: 'The charge that was paid' }),
+    amount_returned: T.Optional({
+      ...Units,
+      description: 'What was given back of the payment, and debited again; absent if nothing was',
+      examples: ['450'],
+    }),
     created_at: Timestamp,
     // Older events do not have this field.
     completed_at: T.Optional({ ...Timestamp, description: 'When the balance got it' }),
   },
-  { $id: 'Deposit', examples: [credited, { ...seen, status: 'pending' }, { ...seen, status: 'dropped' }] },
+  {
+    $id: 'Deposit',
+    examples: [credited, { ...seen, status: 'pending' }, { ...seen, status: 'dropped' }, paidByPix],
+  },
 )
 
 export const renderDeposit = (deposit: Deposit) => ({
@@ -98,6 +122,9 @@ export const renderDeposit = (deposit: Deposit) => ({
   decimals: assets[deposit.asset].decimals,
   status: deposit.status,
   ...renderSeen(deposit),
+  ...(deposit.end_to_end_id === null ? {} : { end_to_end_id: deposit.end_to_end_id }),
+  ...(deposit.charge_id === null ? {} : { charge_id: deposit.charge_id }),
+  ...(deposit.amount_returned === 0n ? {} : { amount_returned: deposit.amount_returned.toString() }),
   created_at: deposit.created_at.toISOString(),
   ...(deposit.status === 'completed'
     ? { completed_at: (deposit.completed_at ?? deposit.created_at).toISOString() }
@@ -160,7 +187,7 @@ export const listDeposits = endpoint({
   route: 'GET /v1/deposits',
   summary: 'List deposits, newest first',
   description:
-    'All money that came in: on a network to a deposit address, what the operator credited, and test money of the sandbox. Deposits on a network are listed as soon as they are seen; the balance has those that are `completed`.',
+    'All money that came in: payments of charges by Pix, on a network to a deposit address, what the operator credited, and test money of the sandbox. Deposits on a network are listed as soon as they are seen; the balance has those that are `completed`.',
   scopes: { any: ['read', 'customers'] },
   query: Fields({
     ...pageQuery,
@@ -189,7 +216,7 @@ export const createDepositAddress = endpoint({
   route: 'POST /v1/customers/{customer_id}/deposit_addresses',
   summary: 'Get the deposit address of a customer on a network',
   description:
-    'What arrives at the address is credited to the customer, once its transaction has enough confirmations. A customer has one address per network, which never changes: the first call makes it, and every later one returns the same. The EVM networks share an address, but the customer must have asked for the network on which the money comes. In production this call answers `rail_unavailable` for now: nothing watches the chains for deposits yet.',
+    'What arrives at the address is credited to the customer, once its transaction has enough confirmations. A customer has one address per network, which never changes: the first call makes it, and every later one returns the same. The EVM networks share an address, but the customer must have asked for the network on which the money comes. On a network that the operator has not opened for deposits this call answers `rail_unavailable`.',
   scopes: { all: ['customers'] },
   params: customerParams,
   body: Fields({

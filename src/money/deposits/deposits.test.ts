@@ -362,13 +362,45 @@ describe('sightings', () => {
     })
   })
 
-  test('another amount for a known output is an exception, and books nothing', async () => {
-    const [customer_id, seen] = await sighted('polygon')
+  test('another amount for a credited output is an exception, and books nothing', async () => {
+    const [customer_id, seen] = await sighted('polygon', { depth: 32 })
     const { id } = (await noteSighting(world(), seen))!
-    await noteSighting(world(), { ...seen, amount: 99_000_000n, depth: 32 })
+    await noteSighting(world(), { ...seen, amount: 99_000_000n })
     const found = (await openExceptions(world().db, 100)).filter(({ object_id }) => object_id === id)
     expect(found).toMatchObject([{ kind: 'contradiction' }])
-    expect(await available(customer_id, 'USDT')).toBe('0')
+    expect(await available(customer_id, 'USDT')).toBe('25000000')
+  })
+
+  test('an output that pays another amount or address before it is credited is another deposit, credited once', async () => {
+    const [customer_id, seen] = await sighted('polygon')
+    const [other_id, { address }] = await sighted('polygon')
+    const first = (await noteSighting(world(), seen))!
+    const less = { ...seen, amount: 24_000_000n }
+    const noted = await Promise.all(Array.from({ length: 8 }, () => noteSighting(world(), less)))
+    const second = noted[0]!
+    expect(new Set(noted.map((each) => each?.id))).toEqual(new Set([second.id]))
+    expect(await eventsOf(first.id)).toEqual([
+      ['deposit.pending', 1],
+      ['deposit.dropped', 2],
+    ])
+    const elsewhere = (await noteSighting(world(), { ...seen, address }))!
+    expect(elsewhere).toMatchObject({ customer_id: other_id, status: 'pending' })
+    await noteSighting(world(), seen)
+    // All at once, and deep: whichever is credited first stays the only one.
+    const variants = [seen, less, { ...seen, address }].map((one) => ({ ...one, depth: 32 }))
+    await Promise.all(
+      Array.from({ length: 12 }, (_, n) => noteSighting(world(), variants[n % variants.length]!)),
+    )
+    const { rows } = await world().db.query(
+      'SELECT amount, customer_id, status FROM deposits WHERE tx_hash = $1',
+      [seen.tx_hash],
+    )
+    expect(rows).toHaveLength(3)
+    const credited = rows.filter(({ status }) => status === 'completed')
+    expect(credited).toHaveLength(1)
+    expect(rows.filter(({ status }) => status === 'dropped')).toHaveLength(2)
+    const balances = await Promise.all([customer_id, other_id].map((id) => available(id, 'USDT')))
+    expect(balances.reduce((sum, one) => sum + BigInt(one ?? 0), 0n)).toBe(credited[0].amount)
   })
 
   test.each(['polygon', 'bitcoin', 'tron'] as const)(

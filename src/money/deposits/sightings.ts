@@ -14,7 +14,7 @@ import {
   CREDITED_AT_ONCE,
   chainDepositRows,
   type Deposit,
-  depositOfOutput,
+  depositsOfOutput,
   insertChainDeposits,
   isDoubleOutput,
   type Output,
@@ -55,15 +55,19 @@ export async function noteSighting(
   if (seen.amount > UNITS_MAX) refuse('amount_too_large')
   const sighting = { ...canonical(seen), address: canonicalAddress(seen.address) }
   const { commit = world.commit } = noting
-  const known = await depositOfOutput(world.db, sighting)
-  if (known) {
-    const is_told = isOther(known, sighting) && (await isTold(world, known, sighting))
-    return commit(sightingOf(world, { known, sighting, noting, is_told }))
+  const known = chosenFor(sighting, await depositsOfOutput(world.db, sighting))
+  if (known?.status === 'pending' && isOther(known, sighting)) {
+    // Nothing is credited yet: the payment that was seen before is gone, and this one is another deposit.
+    await noteGone(world, known)
+    return noteSighting(world, seen, noting)
   }
-  const owner = await addressRow(world.db, sighting)
-  if (!owner) return undefined
   try {
-    return await commit(firstSighting(world, { owner, sighting, noting }))
+    if (known) {
+      const is_told = isOther(known, sighting) && (await isTold(world, known, sighting))
+      return await commit(sightingOf(world, { known, sighting, noting, is_told }))
+    }
+    const owner = await addressRow(world.db, sighting)
+    return owner && (await commit(firstSighting(world, { owner, sighting, noting })))
   } catch (error) {
     // Two nodes saw it at the same time, and the other one stored it.
     if (isDoubleOutput(error)) return noteSighting(world, seen, noting)
@@ -71,14 +75,22 @@ export async function noteSighting(
   }
 }
 
+/** The deposit of an output that is not dropped, whatever it shows; of dropped ones only that of the same payment. */
+const chosenFor = (sighting: Sighting, [first, ...others]: readonly Deposit[]): Deposit | undefined =>
+  first?.status !== 'dropped' ? first : [first, ...others].find((one) => !isOther(one, sighting))
+
 /** The output is in no block of the chain any more, nor in the mempool. Undefined if the output is not known. */
 export async function noteVanished(
   world: World,
   output: Output,
   noting: Noting = {},
 ): Promise<Deposit | undefined> {
-  const known = await depositOfOutput(world.db, canonical(output))
-  if (!known) return undefined
+  const [known] = await depositsOfOutput(world.db, canonical(output))
+  return known && noteGone(world, known, noting)
+}
+
+/** The payment of this deposit is not in the chain. */
+export async function noteGone(world: World, known: Deposit, noting: Noting = {}): Promise<Deposit> {
   const is_told = known.status === 'completed' && (await isTold(world, known, VANISHED))
   return (noting.commit ?? world.commit)(vanishing(world, { known, noting, is_told }))
 }

@@ -18,7 +18,7 @@ export type Deposit = {
   readonly asset: Asset
   readonly amount: bigint
   /** The outside account that the money came from: the other side of the entry. A deposit on a chain has its network. */
-  readonly rail: 'sandbox' | 'operator' | Network
+  readonly rail: 'sandbox' | 'operator' | 'pix' | Network
   readonly reason: string | null
   readonly reference: string | null
   readonly created_at: Date
@@ -35,8 +35,13 @@ export type Deposit = {
   readonly block_height: bigint | null
   readonly block_hash: string | null
   readonly depth: number
-  /** When the worker that plays the sandbox's chains takes the deposit next. */
+  /** When the chain is asked about the deposit next; in the sandbox, when the worker that plays the chains takes it. */
   readonly next_attempt_at: Date | null
+  /** The payment in the Pix network and the charge that it paid. Both are null for other deposits. */
+  readonly end_to_end_id: string | null
+  readonly charge_id: string | null
+  /** The sum of what was given back of the payment, and debited. */
+  readonly amount_returned: bigint
 }
 
 /** What a deposit has that was not seen on a chain: credited as it is written. */
@@ -52,6 +57,9 @@ export const CREDITED_AT_ONCE = {
   block_hash: null,
   depth: 0,
   next_attempt_at: null,
+  end_to_end_id: null,
+  charge_id: null,
+  amount_returned: 0n,
 } as const
 
 export const insertDeposits = insertInto('deposits', {
@@ -65,6 +73,22 @@ export const insertDeposits = insertInto('deposits', {
   reference: 'text?',
   created_at: 'timestamptz',
 })
+
+/** A payment of a charge: credited as it is written, once per end_to_end_id. */
+export const insertPixDeposits = {
+  ...insertInto('deposits', {
+    id: 'text',
+    partner_id: 'text',
+    customer_id: 'text',
+    asset: 'text',
+    amount: 'bigint',
+    rail: 'text',
+    created_at: 'timestamptz',
+    end_to_end_id: 'text?',
+    charge_id: 'text?',
+  }),
+  name: 'insert deposits by pix',
+}
 
 /** A deposit as it is first seen on a chain; `updateChainDeposits` writes every later change. */
 export const insertChainDeposits = {
@@ -107,22 +131,32 @@ export const updateChainDeposits = updateOf(chainDepositRows, 'deposits', {
   next_attempt_at: 'timestamptz?',
 })
 
+export const returnedDeposits = updateOf(chainDepositRows, 'deposits', {
+  id: 'text',
+  amount_returned: 'bigint',
+})
+
 /** Another transaction stored this output first. */
-export const isDoubleOutput = (error: unknown): boolean => isUniqueViolation(error, 'deposits_output')
+export const isDoubleOutput = (error: unknown): boolean => isUniqueViolation(error, 'deposits_output_once')
 
 /** An output of a Bitcoin transaction, or a log entry of an EVM transaction. */
 export type Output = { readonly network: Network; readonly tx_hash: string; readonly output_index: number }
 
-export async function depositOfOutput(
+/**
+ * All deposits of an output. One at the most is not dropped, and comes first. After a reorganisation the same transaction may pay another
+ * amount or address at the same place, as a swap at another price does: then each payment that was seen has a deposit.
+ */
+export async function depositsOfOutput(
   db: Db,
   { network, tx_hash, output_index }: Output,
-): Promise<Deposit | undefined> {
+): Promise<Deposit[]> {
   const { rows } = await db.query({
-    name: 'deposit of output',
-    text: `SELECT ${columnsOf('deposits')} FROM deposits WHERE rail = $1 AND tx_hash = $2 AND output_index = $3`,
+    name: 'deposits of output',
+    text: `SELECT ${columnsOf('deposits')} FROM deposits WHERE rail = $1 AND tx_hash = $2 AND output_index = $3
+      ORDER BY (status = 'dropped'), id DESC`,
     values: [network, tx_hash, output_index],
   })
-  return rows[0]
+  return rows
 }
 
 /** The deposits of a partner that a transaction paid, on any network. */
@@ -138,17 +172,41 @@ export async function depositsOfTransaction(
   return rows
 }
 
-/** Takes deposits that are due, with a lease: until it ends, other workers pass over them. */
+/** The credited payments of a charge. */
+export async function depositsOfCharge(db: Db, charge_id: string, limit: number): Promise<Deposit[]> {
+  const { rows } = await db.query({
+    name: 'deposits of charge',
+    text: `SELECT ${columnsOf('deposits')} FROM deposits WHERE charge_id = $1 ORDER BY created_at, id LIMIT $2`,
+    values: [charge_id, limit],
+  })
+  return rows
+}
+
+/** All deposits that a transaction paid on a network; of one output those that are not dropped first, then the newest. */
+export async function depositsPaidBy(
+  db: Db,
+  { network, tx_hash }: Pick<Output, 'network' | 'tx_hash'>,
+): Promise<Deposit[]> {
+  const { rows } = await db.query({
+    name: 'deposits paid by transaction',
+    text: `SELECT ${columnsOf('deposits')} FROM deposits WHERE rail = $1 AND tx_hash = $2
+      ORDER BY output_index, (status = 'dropped'), id DESC`,
+    values: [network, tx_hash],
+  })
+  return rows
+}
+
+/** Takes deposits on these networks that are due, with a lease: until it ends, other workers pass over them. */
 export async function takeDueDeposits(
   db: Db,
-  { lease_ms, most }: { lease_ms: number; most: number },
+  { lease_ms, most, on = networkNames }: { lease_ms: number; most: number; on?: readonly Network[] },
 ): Promise<Deposit[]> {
   const { rows } = await db.query({
     name: 'take due deposits',
     text: `UPDATE deposits SET next_attempt_at = clock_timestamp() + make_interval(secs => $1::float8 / 1000)
-      WHERE id = ANY(ARRAY(SELECT id FROM deposits WHERE next_attempt_at <= clock_timestamp()
+      WHERE id = ANY(ARRAY(SELECT id FROM deposits WHERE next_attempt_at <= clock_timestamp() AND rail = ANY($3)
         ORDER BY next_attempt_at LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED)) RETURNING ${columnsOf('deposits')}`,
-    values: [lease_ms, most],
+    values: [lease_ms, most, on],
   })
   return rows
 }
@@ -230,7 +288,9 @@ export const depositChecks: readonly Check[] = [
     prefix: 'dep',
     sql: (within) => `SELECT d.id AS object_id, d.partner_id, d.customer_id, d.rail FROM deposits d
       LEFT JOIN customers c ON c.id = d.customer_id
-      WHERE ${within('d.id')} AND (c.partner_id IS DISTINCT FROM d.partner_id OR d.rail NOT IN ('sandbox', 'operator', ${ON_CHAIN})
+      WHERE ${within('d.id')} AND (c.partner_id IS DISTINCT FROM d.partner_id OR d.rail NOT IN ('sandbox', 'operator', 'pix', ${ON_CHAIN})
+        OR (d.rail = 'pix') <> (d.end_to_end_id IS NOT NULL) OR (d.rail = 'pix') <> (d.charge_id IS NOT NULL)
+        OR (d.rail = 'pix' AND d.asset <> 'BRL')
         OR (d.rail = 'sandbox' AND ${IN_PRODUCTION})
         OR (d.rail = 'operator') <> (d.reference IS NOT NULL) OR (d.rail = 'operator') <> (d.reason IS NOT NULL))`,
   },
@@ -247,7 +307,7 @@ export const depositChecks: readonly Check[] = [
         OR (d.status = 'completed') <> (d.completed_at IS NOT NULL) OR d.completed_at < d.created_at
         OR (d.below_minimum AND d.status = 'completed') OR (d.block_height IS NULL) <> (d.block_hash IS NULL)
         OR (d.block_hash IS NULL AND (d.depth > 0 OR d.status = 'completed')) OR (d.block_hash IS NOT NULL AND (d.depth < 1 OR d.status = 'dropped'))
-        OR (d.next_attempt_at IS NOT NULL AND (${IN_PRODUCTION} OR d.next_attempt_at > now() + interval '2 days'))
+        OR d.next_attempt_at > now() + interval '2 days'
       ELSE d.status <> 'completed' OR d.sequence <> 1 OR d.completed_at IS NOT NULL OR d.address IS NOT NULL OR d.tx_hash IS NOT NULL
         OR d.output_index IS NOT NULL OR d.below_minimum OR d.block_height IS NOT NULL OR d.block_hash IS NOT NULL OR d.depth <> 0
         OR d.next_attempt_at IS NOT NULL END`,
@@ -268,7 +328,7 @@ export const depositChecks: readonly Check[] = [
       within,
     ) => `SELECT d.id AS object_id, d.partner_id, d.rail, d.tx_hash, other.id AS other_id FROM deposits d
       JOIN deposits other ON other.rail = d.rail AND other.tx_hash = d.tx_hash AND other.output_index = d.output_index AND other.id <> d.id
-      WHERE ${within('d.id')} AND d.tx_hash IS NOT NULL`,
+      WHERE ${within('d.id')} AND d.tx_hash IS NOT NULL AND d.status <> 'dropped' AND other.status <> 'dropped'`,
   },
   {
     name: 'no reference credits twice',
@@ -292,18 +352,20 @@ export const depositChecks: readonly Check[] = [
     prefix: 'dep',
     table: 'deposits',
     // When a deposit was dropped, or seen again, is told by these events alone.
-    expected: (within) => `SELECT d.id AS object_id, n.sequence, 'deposit.' || n.status AS type, d.partner_id,
-        CASE WHEN n.status = 'completed' THEN ${CREDITED_AT} WHEN n.sequence = 1 THEN d.created_at END AS created_at, d.created_at AS since,
+    expected: (within) => `SELECT d.id AS object_id, n.sequence, 'deposit.' || n.type AS type, d.partner_id,
+        CASE WHEN n.type = 'returned' THEN n.at WHEN n.status = 'completed' THEN ${CREDITED_AT} WHEN n.sequence = 1 THEN d.created_at END AS created_at, d.created_at AS since,
         ARRAY[d.id, d.customer_id, d.asset, d.amount::text, n.status, ${isoTime('d.created_at')},
           CASE n.status WHEN 'completed' THEN ${isoTime(CREDITED_AT)} END, CASE WHEN d.tx_hash IS NOT NULL THEN d.rail END,
-          d.address, d.tx_hash, d.output_index::text, CASE WHEN d.below_minimum THEN 'true' END] AS facts
-      FROM deposits d CROSS JOIN LATERAL (SELECT i AS sequence, CASE
+          d.address, d.tx_hash, d.output_index::text, CASE WHEN d.below_minimum THEN 'true' END, d.end_to_end_id, d.charge_id, n.returned::text] AS facts
+      FROM deposits d CROSS JOIN LATERAL (SELECT sequence, status AS type, status, NULL::timestamptz AS at, NULL::numeric AS returned FROM (SELECT i AS sequence, CASE
         WHEN d.status = 'completed' AND i = d.sequence THEN 'completed' WHEN i % 2 = 1 THEN 'pending' ELSE 'dropped' END AS status
-        FROM generate_series(1, d.sequence) AS i) AS n
+        FROM generate_series(1, d.sequence) AS i) AS states
+        UNION ALL SELECT r.sequence, 'returned', 'completed', r.booked_at, sum(r.amount) OVER (ORDER BY r.sequence)
+          FROM pix_returns r WHERE r.deposit_id = d.id AND r.state = 'booked') AS n
       WHERE ${within('d.id')}`,
     fields:
-      'id text, customer_id text, asset text, amount text, status text, created_at text, completed_at text, network text, address text, tx_hash text, output_index text, below_minimum text',
+      'id text, customer_id text, asset text, amount text, status text, created_at text, completed_at text, network text, address text, tx_hash text, output_index text, below_minimum text, end_to_end_id text, charge_id text, amount_returned text',
     facts: `ARRAY[d.id, d.customer_id, d.asset, d.amount, d.status, d.created_at, ${endTime('completed_at', 'completed')}, d.network, d.address,
-      d.tx_hash, d.output_index, d.below_minimum]`,
+      d.tx_hash, d.output_index, d.below_minimum, d.end_to_end_id, d.charge_id, d.amount_returned]`,
   }),
 ]

@@ -2,17 +2,14 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { createBase58check } from '@scure/base'
-import { Address, OutScript } from '@scure/btc-signer/payment.js'
 import { type Network, type NetworkRow, networks } from '../../core/networks.ts'
+import { scriptOf } from '../../rails/chain/bitcoin/transaction.ts'
 
 const evmBurns = ['0x0000000000000000000000000000000000000000', '0x000000000000000000000000000000000000dead']
 
 const TRON_VERSION = 0x41
 const TRON_LENGTH = 34
 const tronBase58 = createBase58check(sha256)
-
-const bitcoinMainnet = Address()
-const bitcoinOutputs: readonly string[] = ['pkh', 'sh', 'wpkh', 'wsh', 'tr']
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]'
 const BECH32 = 'ac-hj-np-z02-9'
@@ -34,7 +31,7 @@ export function isPayableAddress(
   options: { require_checksum?: boolean } = {},
 ): boolean {
   const rules: NetworkRow = networks[network]
-  if (rules.kind === 'bitcoin') return isBitcoinAddress(address)
+  if (rules.kind === 'bitcoin') return scriptOf(address) !== undefined
   if (rules.kind === 'tron') return isTronAddress(address) && !rules.usdt_contracts.includes(address)
   const lower = address.toLowerCase()
   return (
@@ -66,21 +63,6 @@ function isTronAddress(address: string): boolean {
   if (payload?.[0] !== TRON_VERSION) return false
   return payload.some((byte, index) => index > 0 && byte !== 0)
 }
-
-/**
- * BIP 350 asks senders to accept future witness versions. Anyone can spend the outputs of an undefined version, so only the
- * defined ones are accepted.
- */
-function isBitcoinAddress(address: string): boolean {
-  const output = attempt(() => bitcoinMainnet.decode(address))
-  if (output === undefined || !bitcoinOutputs.includes(output.type)) return false
-  // BIP 341: an output key that is not an x coordinate of the curve can never be spent. Only encoding checks it.
-  return attempt(() => OutScript.encode(output)) !== undefined
-}
-
-/** The script that pays a Bitcoin address, in hex. Throws for a text that is no such address. */
-export const scriptOfAddress = (address: string): string =>
-  bytesToHex(OutScript.encode(bitcoinMainnet.decode(address)))
 
 function attempt<T>(decode: () => T): T | undefined {
   try {

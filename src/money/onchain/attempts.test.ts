@@ -239,23 +239,14 @@ test('the database refuses to fail a transfer that has a nonce, and the audit na
   )
 })
 
-/** As a node of the version before stores a signature. */
-const signAsOlder = (world: World, id: string) =>
-  world.db.query(`UPDATE transfers SET tx_hash = $2, signed_transaction = 'x' WHERE id = $1`, [
-    id,
-    randomBytes(32).toString('hex'),
-  ])
-
-test('a node of the version before signs a transfer for which a newer one has reserved a nonce', async () => {
+test('the hash of a transfer is that of a stored payment of its own, also before anything was signed', async () => {
   const stage = await openStage()
   await stage.reserve()
-  await signAsOlder(stage.world, stage.id)
-  expect(await stage.made()).toMatchObject([{ attempt: 1, purpose: 'pay', signed: 'x' }])
-  await expect(signAsOlder(stage.world, stage.id)).rejects.toThrow(/has no such transaction/)
-  stage.says.look = (made) => minedAs(made)
-  await stage.carry()
-  await stage.carry()
-  expect(await stage.now()).toMatchObject({ status: 'confirmed', nonce: 0n })
+  const sign = stage.world.db.query(
+    `UPDATE transfers SET tx_hash = $2, signed_transaction = 'x' WHERE id = $1`,
+    [stage.id, randomBytes(32).toString('hex')],
+  )
+  await expect(sign).rejects.toThrow(/has no such transaction/)
 })
 
 test.each([

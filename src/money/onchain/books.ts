@@ -2,11 +2,12 @@ import type { Network } from '../../core/networks.ts'
 import type { Db } from '../../db/pool.ts'
 import type { ChainBooks, Sighting } from '../custody/reconcile.ts'
 import type { TransferPart } from '../custody/store.ts'
+import { depositsAt, paidAddresses } from '../deposits/books.ts'
 import { chainOrderOf } from './order.ts'
 import { type Transfer, transferColumns } from './store.ts'
 import { attemptsOf, reservationOf } from './transactions.ts'
 
-/** What transfers contribute to the reconciliation of a chain. */
+/** What transfers and deposits contribute to the reconciliation of a chain. */
 export const chainBooks: ChainBooks = {
   async openReserved(db, network) {
     const { rows } = await db.query<Transfer>({
@@ -37,6 +38,9 @@ export const chainBooks: ChainBooks = {
         AND NOT EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND x.block_height IS NOT NULL)`,
       values: [network],
     }),
+
+  paidAddresses,
+  deposits: depositsAt,
 }
 
 const partOf = ({

@@ -61,7 +61,8 @@ const ToPixKey = Fields(
     document: T.Optional(
       T.String({
         maxLength: 18,
-        description: 'The holder’s CPF or CNPJ, if you know it: another holder’s key is refused',
+        description:
+          'The holder’s CPF or CNPJ: another holder’s key is refused. Default: whoever the directory names; where it cannot be asked, the customer’s own document, so a payout to somebody else needs it',
         examples: ['529.982.247-25'],
       }),
     ),
@@ -106,7 +107,10 @@ const CounterpartyRequest = T.Unsafe<CounterpartyRequest>({
 
 const CounterpartyObject = T.Object(
   {
-    name: T.String({ examples: ['Ana Souza'] }),
+    name: T.String({
+      description: 'Empty if the payment provider names no holders, and it is not the customer',
+      examples: ['Ana Souza'],
+    }),
     document: T.String({ pattern: MASKED_PATTERN, description: 'Masked', examples: ['***.982.247-**'] }),
     pix_key: T.Union([T.String(), T.Null()], {
       description: 'Normalised; null for a bank account',
@@ -167,6 +171,11 @@ export const PayoutObject = T.Object(
     failure: Failure,
     idempotency_key: T.String(),
     metadata: OrderMetadata,
+    amount_returned: T.Optional({
+      ...Units,
+      description: 'What came back of the payment after it was completed, in centavos; absent if nothing did',
+      examples: ['450'],
+    }),
     created_at: Timestamp,
     completed_at: T.Optional(TimestampOf('When it was paid', '2026-11-15T12:00:00.850Z')),
     failed_at: T.Optional(
@@ -198,6 +207,7 @@ export const renderPayout = (payout: Payout) => ({
   failure: renderFailure(payout, payoutFailureMessages),
   idempotency_key: payout.idempotency_key,
   metadata: payout.metadata,
+  ...(payout.amount_returned === 0n ? {} : { amount_returned: payout.amount_returned.toString() }),
   created_at: payout.created_at.toISOString(),
   ...endedAt(payout),
 })
@@ -283,11 +293,28 @@ const PixKeyObject = T.Object(
   {
     type: T.Enum(['cpf', 'cnpj', 'email', 'phone', 'random']),
     pix_key: T.String({ description: 'Normalised', examples: ['52998224725'] }),
-    holder: T.Object({
-      name: T.String({ examples: ['Ana Souza'] }),
-      document: T.String({ pattern: MASKED_PATTERN, description: 'Masked', examples: ['***.982.247-**'] }),
-    }),
-    payable: T.Optional(T.Boolean({ description: 'Whether the customer asked about may pay it' })),
+    holder: T.Optional(
+      T.Object(
+        {
+          name: T.String({ examples: ['Ana Souza'] }),
+          document: T.String({
+            pattern: MASKED_PATTERN,
+            description: 'Masked',
+            examples: ['***.982.247-**'],
+          }),
+        },
+        {
+          description:
+            'Who holds the key. Absent where the payment provider lets nobody look keys up: it checks the holder when it pays',
+        },
+      ),
+    ),
+    payable: T.Optional(
+      T.Boolean({
+        description:
+          'Whether the customer asked about may pay it; absent if this shows only when the payment is made',
+      }),
+    ),
   },
   { $id: 'PixKey' },
 )
@@ -297,7 +324,7 @@ export const getPixKey = endpoint({
   route: 'GET /v1/pix/keys/{pix_key}',
   summary: 'Check a Pix key before paying it',
   description:
-    'Asks the directory who holds a key, and whether `?customer_id=` may be paid out to it. Has a small limit of its own, shared with dry runs and refused payouts.',
+    'Asks the directory who holds a key, where the payment provider allows it, and whether `?customer_id=` may be paid out to it. Has a small limit of its own, shared with dry runs and refused payouts.',
   scopes: { all: ['payouts'] },
   params: T.Object({ pix_key: PixKeyText }),
   query: Fields({ customer_id: T.Optional(Id('customer')) }),

@@ -13,6 +13,8 @@ export function summarizeAnswer(status: PixStatus): AnswerSummary {
       return { heard: 'answered', said: `refused ${masked(status.rail_code)}` }
     case 'absent':
       return { heard: 'answered', said: 'absent' }
+    case 'later':
+      return { heard: 'answered', said: 'later' }
     case 'accepted':
       return { heard: 'waiting', said: 'accepted' }
     case 'unknown':

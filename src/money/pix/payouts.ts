@@ -27,6 +27,7 @@ import { assertOrderFits, assertRailAccepts, countOrder } from '../custody/contr
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import { renderPayout } from './contract.ts'
+import { assertCompared } from './first-comparison.ts'
 import { awaitResponse, responseUnder } from './responses.ts'
 import { RAIL } from './settle.ts'
 import {
@@ -64,14 +65,39 @@ async function findCounterparty(
   order: PayoutOrder,
   customer: AccountHolder,
 ): Promise<Counterparty | undefined> {
-  if ('bank_account' in order.to) {
+  const { to } = order
+  if ('bank_account' in to) {
     await world.pix.ready()
-    return order.to.bank_account
+    assertPayableAccount(world, to.bank_account.account_type)
+    return to.bank_account
   }
-  const { pix_key } = order.to
+  const { pix_key } = to
   const { name, document } = customer
-  const holder = await world.pix.holder(pix_key, { name, document })
-  return holder && { type: 'pix_key', pix_key, ...holder }
+  const directory = await world.pix.holder(pix_key, { name, document })
+  if (directory.kind === 'nobody') return undefined
+  const holder =
+    directory.kind === 'held'
+      ? directory.holder
+      : expectedHolder(customer, directory.document ?? to.document ?? document)
+  return { type: 'pix_key', pix_key, ...holder }
+}
+
+/**
+ * Whom the payout is for, on a rail where nobody can look a key up: the provider pays only if the key belongs to this document. The name
+ * is known if it is the customer's own.
+ */
+const expectedHolder = (customer: AccountHolder, document: string): AccountHolder => ({
+  name: document === customer.document ? customer.name : '',
+  document,
+})
+
+function assertPayableAccount({ pix }: World, account_type: string): void {
+  const { account_types } = pix
+  if (account_types === undefined || account_types.some((type) => type === account_type)) return
+  refuse('invalid_request', {
+    param: 'counterparty.account_type',
+    message: `This service pays accounts of type ${account_types.join(' or ')}. Pay to a Pix key of the recipient instead.`,
+  })
 }
 
 /** Interface §4.1, rule 2: only to the customer's own document, unless the operator arranged otherwise. */
@@ -149,6 +175,7 @@ async function preparePayout(
   const { order } = request
   const { partner_id } = actor
   const customer = await findOwned('customer', { id: order.customer_id, partner_id }, select)
+  await assertCompared(world)
   const { order_most } = await assertRailAccepts(world, { rail: RAIL, units: order.amount.units })
   const counterparty = await findCounterparty(world, order, customer)
   return {
@@ -262,6 +289,10 @@ const newPayout = (
   request_id,
   accepted_at: null,
   metadata: order.metadata,
+  provider: world.pix.provider,
+  absent_at: null,
+  amount_returned: 0n,
+  refusal: null,
 })
 
 function refuseDeclared(): never {

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { parseDocument } from '../../core/document.ts'
+import { maskDocument, parseDocument } from '../../core/document.ts'
 import { refuse } from '../../core/errors.ts'
 import { parseMoney } from '../../core/money.ts'
 import { selectNewest } from '../../db/newest.ts'
@@ -55,8 +55,12 @@ export const pixRoutes = (worker: PayoutWorker): Handler[] => [
       pix_key: key,
       customer_id: query.customer_id,
     })
-    const { name, document } = renderCounterparty({ type: 'pix_key', pix_key: key, ...holder })
-    return { type, pix_key: key, holder: { name, document }, ...(payable === undefined ? {} : { payable }) }
+    const shown = holder && { name: holder.name, document: maskDocument(holder.document) }
+    return {
+      ...{ type, pix_key: key },
+      ...(shown === undefined ? {} : { holder: shown }),
+      ...(payable === undefined ? {} : { payable }),
+    }
   }),
 ]
 

@@ -4,7 +4,14 @@ import { type Hold, holdRows } from '../../records/desk/holds.ts'
 import type { World } from '../../world.ts'
 import { pausedRows } from '../custody/controls-store.ts'
 import { RAIL } from './settle.ts'
-import { isFinalPayout, type Payout, payoutById, payoutRows } from './store.ts'
+import {
+  absentPayouts,
+  isFinalPayout,
+  type Payout,
+  payoutById,
+  payoutRows,
+  type StoredRefusal,
+} from './store.ts'
 
 /**
  * A repeated send is stored before it is made, in its own transaction, by the worker that holds the lease. So an operator who
@@ -28,8 +35,10 @@ const insertSends = insertInto('sends', {
 /** A first send within this time of the acceptance needs no row in `sends`. A later one is stored before it is made. */
 export const FIRST_SEND_MS = 500
 
-/** Time that a rail may need until a status query finds what was sent. */
-const VISIBLE_AFTER_MS = 2000
+/** When the time for sending is over: the provider must say twice, so long apart, that it never received the payout. */
+const ABSENT_AGAIN_MS = 60_000
+/** And nobody may have tried to send for so long. */
+const QUIET_MS = 300_000
 
 type Intent =
   /** Stored: send now. `left_ms` of the lease were left when the command began. */
@@ -39,6 +48,12 @@ type Intent =
   | { readonly kind: 'held'; readonly hold: Hold }
   /** The rail has nothing of the payout, and is paused: the payout waits. */
   | { readonly kind: 'paused' }
+  /** The rail refused the last send, and has nothing of those before: the refusal counts. */
+  | { readonly kind: 'refused'; readonly refusal: StoredRefusal }
+  /** The payout was handed to another account than the one that this node asks. */
+  | { readonly kind: 'elsewhere' }
+  /** The time for sending is over, and the provider has said often enough that it never received the payout. */
+  | { readonly kind: 'never_sent' }
   /** The rail accepted the payout and now says `absent`: a person must decide. */
   | { readonly kind: 'desk'; readonly payout: Payout }
   /** The payout is final, another worker has the lease, or too little of the lease is left. */
@@ -61,12 +76,23 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
       const row = held.row(payoutRows, id)
       if (!row || isFinalPayout(row) || row.attempts !== attempts) return { result: { kind: 'lost' } }
       if (row.accepted_at !== null) return { result: { kind: 'desk', payout: row } }
+      if (row.provider !== null && row.provider !== world.pix.provider)
+        return { result: { kind: 'elsewhere' } }
       const now = held.now.getTime()
-      const sent_at = held.row(sendRows, id)?.sent_at.getTime() ?? row.created_at.getTime() + FIRST_SEND_MS
-      const visible_in = sent_at + VISIBLE_AFTER_MS - now
+      const last = held.row(sendRows, id)
+      const sent_at = last?.sent_at.getTime() ?? row.created_at.getTime() + FIRST_SEND_MS
+      const visible_in = sent_at + world.pix.sending.visible_after_ms - now
       if (visible_in > 0 && !first) return { result: { kind: 'wait', ms: visible_in } }
       const hold = held.row(holdRows, id)
       if (hold) return { result: { kind: 'held', hold } }
+      if (row.refusal !== null && !first) return { result: { kind: 'refused', refusal: row.refusal } }
+      const absence = absenceOf(world, row, last, held.now)
+      if (absence.kind === 'first')
+        return {
+          writes: [writeTo(absentPayouts, { id, absent_at: held.now })],
+          result: { kind: 'wait', ms: ABSENT_AGAIN_MS },
+        }
+      if (absence.kind !== 'in_time') return { result: absence }
       if (held.row(pausedRows, RAIL)) return { result: { kind: 'paused' } }
       const left_ms = row.next_attempt_at.getTime() - now
       if (left_ms < world.rail_timeout_ms) return { result: { kind: 'lost' } }
@@ -80,6 +106,27 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
   }
 }
 
+type Absence =
+  /** The payout may still be sent. */
+  | { readonly kind: 'in_time' }
+  | { readonly kind: 'wait'; readonly ms: number }
+  /** The first such answer that counts. */
+  | { readonly kind: 'first' }
+  | { readonly kind: 'never_sent' }
+
+/** What follows when the provider says that it does not know the payout. The caller holds the payout's row. */
+export function absenceOf(world: World, row: Payout, last: LastSend | undefined, at: Date): Absence {
+  const { send_for_ms } = world.pix.sending
+  const [now, created] = [at.getTime(), row.created_at.getTime()]
+  if (send_for_ms === undefined || now < created + send_for_ms) return { kind: 'in_time' }
+  const last_try = last?.until.getTime() ?? created + FIRST_SEND_MS + world.rail_timeout_ms
+  const quiet_in = last_try + QUIET_MS - now
+  if (quiet_in > 0) return { kind: 'wait', ms: quiet_in }
+  if (row.absent_at === null) return { kind: 'first' }
+  const again_in = row.absent_at.getTime() + ABSENT_AGAIN_MS - now
+  return again_in > 0 ? { kind: 'wait', ms: again_in } : { kind: 'never_sent' }
+}
+
 /**
  * Until when a worker may be sending the payout, or a send may not be visible yet. The first send has the lease of the
  * acceptance, and at least the time of one call; later sends store theirs. After that the rail's `absent` can be trusted.
@@ -87,7 +134,7 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
 export function mayBeSentUntil(world: World, row: Payout, last: LastSend | undefined): Date {
   const first = row.created_at.getTime() + FIRST_SEND_MS + world.rail_timeout_ms
   const lease = row.attempts <= 1 ? row.next_attempt_at.getTime() : 0
-  return new Date(Math.max(first, lease, last?.until.getTime() ?? 0) + VISIBLE_AFTER_MS)
+  return new Date(Math.max(first, lease, last?.until.getTime() ?? 0) + world.pix.sending.visible_after_ms)
 }
 
 /** The same outside of a ledger command: the caller must hold the payout's row in `tx`. Undefined: no worker may be sending. */

@@ -27,7 +27,7 @@ import { isFinalPayout, type Payout, payoutRows, settlePayouts } from './store.t
  * The end of a payout. In one transaction its state becomes final and the money leaves transit: to the outside if it was paid,
  * back to the customer if it was refused. Settling a final payout again changes nothing.
  */
-export type FinalOutcome = Exclude<PixOutcome, { kind: 'unknown' | 'accepted' }>
+export type FinalOutcome = Extract<PixOutcome, { kind: 'settled' | 'refused' }>
 
 /**
  * The source of an outcome. A worker names its attempt: a refusal counts only if no other worker took the payout after it,
@@ -64,7 +64,8 @@ export function recordOfPayout(held: Held, payout: Payout): IdempotencyRecord | 
 /** The response of a final payout refers to the event that stores the body, by its sequence number. */
 export const responseWith = (
   payout: Payout,
-  body: string = JSON.stringify(renderPayout(payout)),
+  // The response of the create call is the end itself, also after something came back.
+  body: string = JSON.stringify(renderPayout({ ...payout, amount_returned: 0n })),
 ): StoredResponse => ({ status: 201, body, ...(isFinalPayout(payout) ? { sequence: payout.sequence } : {}) })
 
 /**
@@ -124,7 +125,7 @@ export function endPayout(
     ...before,
     ...(outcome.kind === 'settled'
       ? { status: 'completed', end_to_end_id: outcome.end_to_end_id }
-      : { status: 'failed', failure_code: failureOf(outcome.rail_code), rail_code: outcome.rail_code }),
+      : { status: 'failed', failure_code: failureOf(outcome), rail_code: outcome.rail_code }),
     sequence: before.sequence + 1,
     completed_at: held.now,
   }

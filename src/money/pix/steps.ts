@@ -8,14 +8,18 @@ import { reportInvalidAnswer } from '../../records/desk/invalid-answers.ts'
 import { endFollowUp, type FollowUp } from '../../records/desk/resolutions.ts'
 import { noSteps, type StepRecorder } from '../../records/steps/recorder.ts'
 import type { World } from '../../world.ts'
-import { isPaused } from '../custody/controls.ts'
+import { isPaused, pauseRail } from '../custody/controls.ts'
 import { noteAccepted, reportAbsent } from './accepted.ts'
 import { endedAtOnce, summarizeAnswer } from './exchanges.ts'
+import { maySend, maySendSoon } from './first-comparison.ts'
+import { failNeverSent } from './never-sent.ts'
 import { pixOrderOf } from './order.ts'
 import { askAgainAfter } from './pace.ts'
+import { askAfterRefusal, noteRefusal } from './refused-again.ts'
 import { FIRST_SEND_MS, intendSend } from './sends.ts'
 import { type FinalOutcome, RAIL, type Settled, settlePayout } from './settle.ts'
 import { isDoubleEndToEndId, isFinalPayout, type Payout, payoutById } from './store.ts'
+import { openTurns, type Turns } from './turns.ts'
 
 /** What a worker does with a payout that it has taken. An unknown outcome is never failed (contract §8). */
 type PayoutSteps = {
@@ -29,6 +33,16 @@ type PayoutSteps = {
 const HELD_MS = 5000
 /** The same while the rail is paused. */
 const PAUSED_MS = 15_000
+/** The same while the provider's list is being compared for the first time. */
+const COMPARING_MS = 1000
+/** Bounds of the delay after the rail's answer `later`. */
+const LATER_LEAST_MS = 500
+const LATER_MOST_MS = 3_600_000
+
+/** Delay to the next status query of a payout that found no turn at the provider. */
+const NO_TURN_MS = 500
+
+type Refused = Extract<FinalOutcome, { kind: 'refused' }>
 
 export function payoutSteps(
   world: World,
@@ -36,7 +50,9 @@ export function payoutSteps(
   onFinal: (settled: Settled) => void,
   steps: StepRecorder = noSteps,
 ): PayoutSteps {
-  const at: StepContext = { world, log, onFinal, steps }
+  const { at_once } = world.pix.sending
+  const turns = at_once === undefined ? undefined : openTurns(world.db, at_once)
+  const at: StepContext = { world, log, onFinal, steps, turns }
   return {
     send: (payout, ends) => sendFirst(at, payout, ends),
     queryThenSend: (payout) => queryThenSend(at, payout),
@@ -52,6 +68,8 @@ type StepContext = {
   readonly onFinal: (settled: Settled) => void
   /** Records the exchanges with the rail, for the console. */
   readonly steps: StepRecorder
+  /** Undefined: the rail takes any number of payments at once. */
+  readonly turns: Turns | undefined
 }
 
 async function settle(
@@ -87,10 +105,40 @@ async function settleOrPollLater(
   payout: Payout,
   outcome: PixOutcome,
 ): Promise<Settled | undefined> {
-  if (outcome.kind !== 'unknown' && outcome.kind !== 'accepted') return settle(at, payout, outcome)
-  if (outcome.kind === 'accepted' && payout.accepted_at === null) await at.world.commit(noteAccepted(payout))
-  await askLater(at.world, payout, outcome.ask_at)
-  return undefined
+  const { world } = at
+  switch (outcome.kind) {
+    case 'settled':
+      return settle(at, payout, outcome)
+    case 'refused':
+      // Before the refusal is booked: the next payout would be refused for the same reason.
+      if (outcome.is_ours) await pauseAfterFault(world, payout, outcome)
+      return settle(at, payout, outcome)
+    case 'later': {
+      const wait_ms = outcome.at.getTime() - world.clock.now()
+      return void (await later(world, payout, Math.min(Math.max(wait_ms, LATER_LEAST_MS), LATER_MOST_MS)))
+    }
+    case 'accepted':
+      if (payout.accepted_at === null) await world.commit(noteAccepted(payout))
+      return void (await askLater(world, payout, outcome.ask_at))
+    case 'unknown':
+      return void (await askLater(world, payout, outcome.ask_at))
+  }
+}
+
+/** Whether a send before this one may have reached the rail. */
+const isRepeated = ({ attempts }: Payout): boolean => attempts > 1
+
+/** The refusal of a repeated send says nothing of the sends before it: the rail is asked first. */
+async function doubtRefusal({ world }: StepContext, payout: Payout, refused: Refused): Promise<undefined> {
+  if (refused.is_ours) await pauseAfterFault(world, payout, refused)
+  await world.commit(noteRefusal(payout, refused))
+  await later(world, payout, askAfterRefusal(world))
+}
+
+/** The rail refused a payout because of the account or the settings of this service. */
+async function pauseAfterFault(world: World, { id }: Payout, { rail_code }: Refused): Promise<void> {
+  const reason = `The provider refused payout ${id} with ${rail_code}: the account or the settings of this service are at fault.`
+  await pauseRail(world, { rail: RAIL, by: 'service', reason })
 }
 
 function askLater(world: World, payout: Payout, ask_at?: Date): Promise<void> {
@@ -105,13 +153,33 @@ function askLater(world: World, payout: Payout, ask_at?: Date): Promise<void> {
 /** Every send is committed before it is made: by the acceptance, if it follows at once, otherwise by a command of its own. */
 async function sendFirst(at: StepContext, payout: Payout, ends: number): Promise<Settled | undefined> {
   const { world } = at
-  // A worker takes the payout up when the lease ends, and sends it once the rail is resumed.
+  // A worker takes the payout up when the lease ends, and sends it once the rail is resumed, or the provider's list was compared.
+  if (!(await maySendSoon(world))) return undefined
   if (await isPaused(world, RAIL)) return undefined
-  const since = performance.now()
-  const waited = Math.max(since - (ends - world.lease_ms), world.clock.now() - payout.created_at.getTime())
-  if (waited <= FIRST_SEND_MS || since + world.rail_timeout_ms > ends) return send(at, payout, ends)
-  const intent = await world.commit(intendSend(world, payout, { first: true }))
-  return intent.kind === 'send' ? send(at, payout, Math.min(ends, since + intent.left_ms)) : undefined
+  return inTurn(at, payout, ends, async () => {
+    const since = performance.now()
+    const waited = Math.max(since - (ends - world.lease_ms), world.clock.now() - payout.created_at.getTime())
+    if (waited <= FIRST_SEND_MS || since + world.rail_timeout_ms > ends) return send(at, payout, ends)
+    const intent = await world.commit(intendSend(world, payout, { first: true }))
+    return intent.kind === 'send' ? send(at, payout, Math.min(ends, since + intent.left_ms)) : undefined
+  })
+}
+
+/**
+ * On a rail that takes only so many payments at once, waits for a turn. Without one, for as long as the payout could be sent within the
+ * lease, nothing is done, and the payout is asked about again soon.
+ */
+async function inTurn<T>(
+  { world, turns }: StepContext,
+  payout: Payout,
+  ends: number,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  if (!turns) return work()
+  const lease_ms = payout.next_attempt_at.getTime() - world.clock.now()
+  const until = Math.min(ends, performance.now() + lease_ms) - world.rail_timeout_ms
+  const taken = await turns.take(until, work)
+  return taken ? taken.done : void (await later(world, payout, NO_TURN_MS))
 }
 
 /** Sends only if the call ends within the lease: the next holder of the lease relies on it. */
@@ -126,7 +194,9 @@ async function send(at: StepContext, payout: Payout, ends: number): Promise<Sett
   crashPoint('after_send')
   let settled: Settled | undefined
   try {
-    settled = await settleOrPollLater(at, payout, outcome)
+    settled = await (isRepeated(payout) && outcome.kind === 'refused'
+      ? doubtRefusal(at, payout, outcome)
+      : settleOrPollLater(at, payout, outcome))
   } finally {
     // Most payouts end with their first send: their row says it all, so no step is stored.
     if (!settled?.changed || !endedAtOnce(settled.payout)) recordAnswer(summarizeAnswer(outcome))
@@ -147,6 +217,13 @@ async function queryThenSend(at: StepContext, payout: Payout): Promise<void> {
   const { world } = at
   const status = await ask(at, payout)
   if (status.kind !== 'absent') return void (await settleOrPollLater(at, payout, status))
+  if (!maySend(world)) return later(world, payout, COMPARING_MS)
+  return inTurn(at, payout, performance.now() + world.lease_ms, () => sendAgain(at, payout))
+}
+
+/** The rail does not know the payout. */
+async function sendAgain(at: StepContext, payout: Payout): Promise<void> {
+  const { world } = at
   const since = performance.now()
   const intent = await world.commit(intendSend(world, payout))
   switch (intent.kind) {
@@ -158,6 +235,18 @@ async function queryThenSend(at: StepContext, payout: Payout): Promise<void> {
       return later(world, payout, HELD_MS)
     case 'paused':
       return later(world, payout, PAUSED_MS)
+    case 'refused':
+      return void (await settle(at, payout, { kind: 'refused', ...intent.refusal }))
+    case 'elsewhere':
+      at.log.warn(
+        { payout_id: payout.id, provider: payout.provider },
+        'pix: the payout was handed to another account; it is not sent from this one, and a person must resolve it',
+      )
+      return askLater(world, payout)
+    case 'never_sent': {
+      const settled = await world.commit(failNeverSent(world, payout))
+      return isFinalPayout(settled.payout) ? at.onFinal(settled) : undefined
+    }
     case 'desk':
       await reportAbsent(world, intent.payout)
       return askLater(world, payout)
@@ -173,7 +262,7 @@ async function compare(at: StepContext, { resource_id }: FollowUp): Promise<void
   // An operator completed the payout, and the rail is sure that it never received it.
   if (status.kind === 'absent' && payout.status === 'completed')
     await recordContradiction(world, { rail: RAIL, object: payout, said: { kind: 'absent' } })
-  if (status.kind === 'unknown' || status.kind === 'accepted' || status.kind === 'absent') return
+  if (status.kind !== 'settled' && status.kind !== 'refused') return
   await settle(at, payout, status)
   await endFollowUp(world.db, resource_id)
 }

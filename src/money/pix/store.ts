@@ -6,7 +6,7 @@ import type { Db } from '../../db/pool.ts'
 import type { Check, Template } from '../../ledger/audit.ts'
 import { onceChecks } from '../../ledger/claims-audit.ts'
 import { insertInto, rowSource, updateOf } from '../../ledger/command.ts'
-import type { BankAccount } from '../../rails/pix/rail.ts'
+import type { BankAccount, PixOutcome } from '../../rails/pix/rail.ts'
 import { endTime, isoTime, metadataText, missingEventCheck } from '../../records/events/store.ts'
 import { isWaiting, type Unanswered } from '../../records/steps/store.ts'
 
@@ -43,7 +43,18 @@ export type Payout = {
   /** When the rail first confirmed that it has the payout; null if it never did. */
   readonly accepted_at: Date | null
   readonly metadata: Readonly<Record<string, string>>
+  /** The account at a provider that the payout is handed to; null if an earlier version accepted the payout. */
+  readonly provider: string | null
+  /** When the provider first said, after the time for sending, that it never received the payout. */
+  readonly absent_at: Date | null
+  /** The sum of what came back of the payment after it was completed. */
+  readonly amount_returned: bigint
+  /** What the rail answered to a repeated send that it refused; null if it refused none. */
+  readonly refusal: StoredRefusal | null
 }
+
+/** A refusal that is believed once a status query finds nothing of the sends before it. */
+export type StoredRefusal = Pick<Extract<PixOutcome, { kind: 'refused' }>, 'rail_code' | 'reason'>
 
 export const isFinalPayout = ({ status }: Pick<Payout, 'status'>): boolean =>
   status === 'completed' || status === 'failed'
@@ -68,6 +79,7 @@ export const insertPayouts = insertInto('payouts', {
   created_at: 'timestamptz',
   request_id: 'text?',
   metadata: 'json',
+  provider: 'text?',
 })
 
 export const payoutRow = (payout: Payout) => ({
@@ -92,6 +104,12 @@ export const settlePayouts = updateOf(payoutRows, 'payouts', {
 })
 
 export const acceptedPayouts = updateOf(payoutRows, 'payouts', { id: 'text', accepted_at: 'timestamptz' })
+
+export const absentPayouts = updateOf(payoutRows, 'payouts', { id: 'text', absent_at: 'timestamptz' })
+
+export const returnedPayouts = updateOf(payoutRows, 'payouts', { id: 'text', amount_returned: 'bigint' })
+
+export const refusedPayouts = updateOf(payoutRows, 'payouts', { id: 'text', refusal: 'json' })
 
 /** Another payout has this end-to-end id already. */
 export const isDoubleEndToEndId = (error: unknown): boolean =>
@@ -294,6 +312,7 @@ export const payoutChecks: readonly Check[] = [
         OR (p.status = 'completed') <> (p.end_to_end_id IS NOT NULL) OR (p.status = 'failed') <> (p.failure_code IS NOT NULL)
         OR (p.failure_code IS NULL AND p.rail_code IS NOT NULL) OR (p.status IN ('completed', 'failed')) <> (p.completed_at IS NOT NULL)
         OR p.accepted_at < p.created_at OR EXISTS (SELECT FROM sends s WHERE s.resource_id = p.id AND s.sent_at > p.accepted_at)
+        OR p.absent_at < p.created_at OR (p.failure_code = 'never_sent' AND (p.accepted_at IS NOT NULL OR p.absent_at IS NULL))
         OR p.sequence <> CASE p.status WHEN 'pending' THEN 1 WHEN 'processing' THEN 2 ELSE 3 END)`,
   },
   {
@@ -343,15 +362,17 @@ export const payoutChecks: readonly Check[] = [
           CASE WHEN v.status = 'completed' THEN ${isoTime('p.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN ${isoTime('p.completed_at')} END,
           CASE WHEN v.status = 'failed' THEN p.failure_code END, CASE WHEN v.status = 'failed' THEN p.rail_code END,
-          p.description, ${maskedDocument(`(p.counterparty ->> 'document')`)}, ${counterpartyFacts('p.counterparty')}] AS facts, ${metadataText('p.metadata')} AS metadata
+          v.returned::text, p.description, ${maskedDocument(`(p.counterparty ->> 'document')`)}, ${counterpartyFacts('p.counterparty')}] AS facts, ${metadataText('p.metadata')} AS metadata
       FROM payouts p CROSS JOIN LATERAL (VALUES
-        (true, 1, 'created', 'pending', p.created_at), (p.sequence > 1, 2, 'processing', 'processing', p.created_at),
-        (p.status IN ('completed', 'failed'), 3, p.status, p.status, p.completed_at)) AS v (happened, sequence, type, status, at)
+        (true, 1, 'created', 'pending', p.created_at, NULL::numeric), (p.sequence > 1, 2, 'processing', 'processing', p.created_at, NULL),
+        (p.status IN ('completed', 'failed'), 3, p.status, p.status, p.completed_at, NULL)
+        UNION ALL SELECT true, r.sequence, 'returned', 'completed', r.booked_at, sum(r.amount) OVER (ORDER BY r.sequence)
+          FROM pix_returns r WHERE r.payout_id = p.id) AS v (happened, sequence, type, status, at, returned)
       WHERE ${within('p.id')} AND v.happened`,
     fields: `id text, customer_id text, amount text, fee text, status text, description text, idempotency_key text, created_at text,
-      end_to_end_id text, completed_at text, failed_at text, failure json, counterparty json, metadata json`,
+      end_to_end_id text, completed_at text, failed_at text, amount_returned text, failure json, counterparty json, metadata json`,
     facts: `ARRAY[d.id, d.customer_id, d.amount, d.fee, d.status, d.idempotency_key, d.created_at, d.end_to_end_id,
-      d.completed_at, ${endTime('failed_at', 'failed')}, d.failure ->> 'code', d.failure ->> 'rail_code', d.description, d.counterparty ->> 'document', ${counterpartyFacts('d.counterparty')}]`,
+      d.completed_at, ${endTime('failed_at', 'failed')}, d.failure ->> 'code', d.failure ->> 'rail_code', d.amount_returned, d.description, d.counterparty ->> 'document', ${counterpartyFacts('d.counterparty')}]`,
     personal: 2 + COUNTERPARTY_FACTS.length,
   }),
 ]

@@ -14,7 +14,7 @@ import { retryAfter } from '../../db/due.ts'
 import { claimOf, readRecord } from '../../ledger/once.ts'
 import { openJournal } from '../../rails/journal.ts'
 import type { PixRail, PixStatus } from '../../rails/pix/rail.ts'
-import { simulatedPix } from '../../rails/pix/simulated.ts'
+import { simulatedPix, simulatedTerms } from '../../rails/pix/simulated.ts'
 import { takeFollowUps } from '../../records/desk/resolutions.ts'
 import { exceptionsAbout, openExceptions } from '../../records/exceptions/store.ts'
 import { pixOrderOf } from './order.ts'
@@ -45,8 +45,9 @@ const OPEN = { balance: BALANCE - 700n, in_transit: 700n }
 function pixThat(more: Partial<PixRail<'sandbox'>> = {}): PixRail<'sandbox'> {
   return {
     environment: 'sandbox',
+    ...simulatedTerms,
     ready: async () => {},
-    holder: async (_, asking) => asking,
+    holder: async (_, asking) => ({ kind: 'held', holder: asking! }),
     send: async () => ({ kind: 'unknown' }),
     status: async () => ({ kind: 'unknown' }),
     ...more,

@@ -6,7 +6,7 @@ import type { SetPrices, World } from '../../world.ts'
 import { lockedPrice, type Pair, pairNames, type Ratio } from './arithmetic.ts'
 
 /** The market price of a pair with its time. The cross pair is the product of the other two, with the older time. */
-type MarketPrice = Ratio & { readonly at: Date; readonly source: string }
+type MarketPrice = Ratio & { readonly at: Date; readonly source: string; readonly withdrawn: boolean }
 
 const made: Readonly<Record<Pair, readonly FedPair[]>> = {
   'USDT/BRL': ['USDT/BRL'],
@@ -35,6 +35,7 @@ export function marketPrice(pair: Pair, fed: FedPrices): MarketPrice | undefined
       at: product && product.at < factor.at ? product.at : factor.at,
       source:
         !product || product.source === factor.source ? factor.source : `${product.source}, ${factor.source}`,
+      withdrawn: (product?.withdrawn ?? false) || factor.withdrawn === true,
     }
   }
   return product
@@ -47,7 +48,7 @@ export function marketPrice(pair: Pair, fed: FedPrices): MarketPrice | undefined
 export const lastPrice = (pair: Pair, fed: FedPrices): Ratio =>
   marketPrice(pair, fed) ?? { units: 0n, scale: 1n }
 
-/** Refuses a price that is too old, from the future, or unknown. */
+/** Refuses a price that is too old, from the future, withdrawn, or unknown. */
 export function freshPrice(pair: Pair, fed: FedPrices, now: Date, max_age_ms: number): MarketPrice {
   const price = marketPrice(pair, fed)
   if (!price || !isFresh(price, now, max_age_ms)) refuse('price_unavailable', { retry_after_seconds: 5 })
@@ -57,9 +58,13 @@ export function freshPrice(pair: Pair, fed: FedPrices, now: Date, max_age_ms: nu
 /** Tolerated lead of the feed's clock. A larger lead would make an old price look fresh for long. */
 const AHEAD_MS = 1000
 
-function isFresh({ at }: { at: Date }, now: Date, max_age_ms: number): boolean {
+export function isFresh(
+  { at, withdrawn }: { readonly at: Date; readonly withdrawn?: boolean },
+  now: Date,
+  max_age_ms: number,
+): boolean {
   const age = now.getTime() - at.getTime()
-  return age <= max_age_ms && age >= -AHEAD_MS
+  return !withdrawn && age <= max_age_ms && age >= -AHEAD_MS
 }
 
 /** The current market price of each pair, and the price that a quote would lock. Pairs without a fresh price are left out. */

@@ -36,6 +36,10 @@ const payout: Payout = {
   send_id: 'TRILHO01m7ekz4yd24eaptz1at1b3dgk',
   end_to_end_id: 'E1823612020261115032816a55629717',
   accepted_at: null,
+  provider: null,
+  absent_at: null,
+  amount_returned: 0n,
+  refusal: null,
 }
 
 const transfer: Transfer = {

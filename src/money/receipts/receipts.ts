@@ -131,6 +131,9 @@ export function payoutPage(payout: Payout, parties: Parties, language: ReceiptLa
           { label: words.amount, value: amount },
           { label: words.fee, value: receiptAmount('BRL', payout.fee, language) },
           { label: words.total, value: receiptAmount('BRL', payout.amount + payout.fee, language) },
+          ...(payout.amount_returned === 0n
+            ? []
+            : [{ label: words.returned, value: receiptAmount('BRL', payout.amount_returned, language) }]),
           ...(payout.description === null ? [] : [{ label: words.description, value: payout.description }]),
           ...timeRows('payout', payout, language),
           { label: words.end_to_end_id, value: end_to_end_id!, is_code: true },

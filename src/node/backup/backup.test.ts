@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { openApi } from '../../../test/support/api.ts'
+import { type Api, openApi } from '../../../test/support/api.ts'
 import { runCli, startCli } from '../../../test/support/cli.ts'
 import { asAdmin } from '../../../test/support/database.ts'
 import { type EmbeddedService, startEmbeddedService } from '../../../test/support/embedded-service.ts'
@@ -76,8 +76,16 @@ describe('a backup under load', () => {
   let acknowledged: readonly Acknowledged[]
   let manifest: Manifest
   let cursor: string
+  /** A deposit address that the backup does not have. */
+  let forgotten: string
+
+  const newAddress = async (api: Api): Promise<string> => {
+    const { id } = (await api.post('/v1/customers', { name: 'Ivo', document: someCpf() })).json
+    return (await api.post(`/v1/customers/${id}/deposit_addresses`, { network: 'polygon' })).json.address
+  }
 
   test('is taken while payouts go on, and leaves no slot behind', async () => {
+    await newAddress(openApi(service.url, key))
     for (let round = 1; round <= ROUNDS; round++) {
       const taken = await backUpUnderLoad(place(`backup-${round}`), `r${round}`, BEFORE / ROUNDS)
       expect(taken.meanwhile).toBeGreaterThan(0)
@@ -87,6 +95,7 @@ describe('a backup under load', () => {
       )
     }
     expect(await slots()).toEqual([])
+    forgotten = await newAddress(openApi(service.url, key))
     expect(manifest).toEqual((await readManifest(place(`backup-${ROUNDS}`), service.config)).manifest)
     expect(manifest.counts.sandbox!.payouts).toBeGreaterThanOrEqual(acknowledged.length)
     // A reader of the log reads positions that were assigned after the backup.
@@ -140,6 +149,13 @@ describe('a backup under load', () => {
       for (const { order, body } of acknowledged)
         expect((await api.post('/v1/pix/payouts', order)).text).toBe(body)
       noteFact(`${acknowledged.length} acknowledged payouts replayed after a restore: the same bytes`)
+
+      const taken = await newAddress(api)
+      expect(taken, 'the address of another customer, handed out after the backup').not.toBe(forgotten)
+      const indexes = await asAdmin(again.database.url, [
+        'SELECT address_index FROM sandbox.deposit_addresses ORDER BY address_index',
+      ])
+      expect(indexes).toEqual([{ address_index: 0 }, { address_index: 1001 }])
 
       // The reader that was ahead of the backup gets the next events.
       const { id } = (await api.post('/v1/customers', { name: 'Bea', document: someCpf() })).json

@@ -93,7 +93,8 @@ const CLOCKS_DIFFER = 60_000_000
 
 /**
  * Readers may have read positions of the log that were assigned after the backup. If new events got the same positions, those
- * readers would skip them; so the log continues beyond all of them.
+ * readers would skip them; so the log continues beyond all of them. Deposit addresses that were handed out after the backup must not be
+ * given to other customers: the newest known one is marked, and the next index leaves a gap behind it (`indexFor`).
  */
 async function leaveGaps(owner: Client): Promise<void> {
   for (const schema of ['live', 'sandbox']) {
@@ -105,6 +106,14 @@ async function leaveGaps(owner: Client): Promise<void> {
     await owner.query(
       `SELECT setval(name, nextval(name) + $1) FROM pg_get_serial_sequence('${schema}.requests', 'position') AS name`,
       [GAP],
+    )
+    const addresses = `${schema}.deposit_addresses`
+    await owner.query(
+      `BEGIN;
+       ALTER TABLE ${addresses} DISABLE TRIGGER deposit_addresses_stay;
+       UPDATE ${addresses} SET made_in = 'before a restore' WHERE address_index = (SELECT max(address_index) FROM ${addresses});
+       ALTER TABLE ${addresses} ENABLE TRIGGER deposit_addresses_stay;
+       COMMIT`,
     )
   }
 }

@@ -199,11 +199,14 @@ export const StatementLineObject = T.Object(
     balance_after: Units,
     decimals: T.Integer(),
     cause: T.Object({
-      type: T.Enum(['payout', 'transfer', 'trade', 'deposit', 'reversal', 'adjustment'], {
+      type: T.Enum(['payout', 'transfer', 'trade', 'deposit', 'reversal', 'return', 'adjustment'], {
         description:
-          '`reversal` is money that a failed payout or transfer returned, with the id of that payout or transfer, or a credit that the operator took back (`adj_…`)',
+          '`reversal` is money that a failed payout or transfer returned, with the id of that payout or transfer, or a credit that the operator took back (`adj_…`). `return` is money of a completed Pix payment that went back: `of` names the payment',
       }),
       id: T.String({ description: 'The object that moved the money; its prefix tells its type' }),
+      of: T.Optional(
+        T.String({ description: 'For a `return`: the payout or deposit of which the money went back' }),
+      ),
     }),
     created_at: Timestamp,
   },

@@ -18,7 +18,31 @@ export async function readStatement(
     until: list.before,
     limit: list.limit,
   })
-  return { lines, has_more, next_cursor: has_more ? encodeCursor(writePosition(next), list.tag) : null }
+  const owners = await ownersOfReturns(
+    db,
+    lines.map(({ cause_id }) => cause_id),
+  )
+  const withOwner = (line: StatementLine) => {
+    const of = owners.get(line.cause_id)
+    return of === undefined ? line : { ...line, of }
+  }
+  return {
+    lines: lines.map(withOwner),
+    has_more,
+    next_cursor: has_more ? encodeCursor(writePosition(next), list.tag) : null,
+  }
+}
+
+/** The payout or deposit of each return among these causes. */
+async function ownersOfReturns(db: Db, causes: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const ids = causes.filter((id) => id.startsWith('ret_'))
+  if (ids.length === 0) return new Map()
+  const { rows } = await db.query<{ id: string; of: string }>({
+    name: 'owners of returns',
+    text: 'SELECT id, coalesce(payout_id, deposit_id) AS of FROM pix_returns WHERE id = ANY($1::text[])',
+    values: [ids],
+  })
+  return new Map(rows.map(({ id, of }) => [id, of]))
 }
 
 const seq = /^[0-9]{1,18}$/

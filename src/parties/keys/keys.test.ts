@@ -358,7 +358,10 @@ test('a request that passed the gate is refused if its value was rotated out, an
 
 describe('a node that missed the hint about a rotation without grace', () => {
   const document = '52998224725'
-  let made: Record<'customer' | 'payout' | 'transfer' | 'quote' | 'endpoint' | 'event', string>
+  let made: Record<
+    'customer' | 'payout' | 'paid' | 'charge' | 'payment' | 'transfer' | 'quote' | 'endpoint' | 'event',
+    string
+  >
   let owner: Awaited<ReturnType<TestService['partner']>>
   beforeAll(async () => {
     owner = await service.partner()
@@ -367,6 +370,13 @@ describe('a node that missed the hint about a rotation without grace', () => {
     for (const asset of ['BRL', 'USDT'])
       await post('/v1/sandbox/deposits', { customer_id: customer, asset, amount: '900000000' })
     const payout = await post('/v1/pix/payouts', payoutBody(customer, 'slow@sandbox.test'))
+    const paid = await post('/v1/pix/payouts', payoutBody(customer, document))
+    const charge = await post('/v1/pix/charges', {
+      customer_id: customer,
+      amount: '700',
+      idempotency_key: 'charge',
+    })
+    const payment = await post('/v1/sandbox/pix/payments', { charge_id: charge.id, amount: '500' })
     const transfer = await post('/v1/onchain/transfers', transferBody(customer, '10009003'))
     const quote = await post('/v1/quotes', quoteBody(customer))
     const endpoint = await post('/v1/webhook_endpoints', endpointBody)
@@ -374,6 +384,9 @@ describe('a node that missed the hint about a rotation without grace', () => {
     made = {
       customer,
       payout: payout.id,
+      paid: paid.id,
+      charge: charge.id,
+      payment: payment.end_to_end_id,
       transfer: transfer.id,
       quote: quote.id,
       endpoint: endpoint.id,
@@ -421,6 +434,19 @@ describe('a node that missed the hint about a rotation without grace', () => {
       () => ['POST', `/v1/customers/${made.customer}/deposit_addresses`, { network: 'tron' }],
     ],
     ['a payout', () => ['POST', '/v1/pix/payouts', payoutBody(made.customer, document)]],
+    [
+      'a charge',
+      () => [
+        'POST',
+        '/v1/pix/charges',
+        { customer_id: made.customer, amount: '1', idempotency_key: 'charge' },
+      ],
+    ],
+    ['a payment', () => ['POST', '/v1/sandbox/pix/payments', { charge_id: made.charge }]],
+    ['a payment without a charge', () => ['POST', '/v1/sandbox/pix/payments', { amount: '7' }]],
+    ['an end of a charge', () => ['POST', `/v1/sandbox/pix/charges/${made.charge}/expire`]],
+    ['a return of a payment', () => ['POST', `/v1/sandbox/pix/payments/${made.payment}/return`, {}]],
+    ['a return of a payout', () => ['POST', `/v1/sandbox/pix/payouts/${made.paid}/return`, {}]],
     ['a transfer', () => ['POST', '/v1/onchain/transfers', transferBody(made.customer, '10000000')]],
     ['a quote', () => ['POST', '/v1/quotes', quoteBody(made.customer)]],
     ['a trade', () => ['POST', `/v1/quotes/${made.quote}/execute`]],
@@ -467,7 +493,9 @@ describe('a node that missed the hint about a rotation without grace', () => {
       rows('customers', 'id, name'),
       rows('webhook_endpoints', 'id, url, status, secret, tests'),
       rows('quotes', 'id, trade_id, expires_at'),
-      ...['deposits', 'deposit_addresses', 'payouts', 'transfers', 'trades'].map((table) =>
+      rows('pix_charges', 'id, status, amount_received'),
+      `(SELECT count(*) FROM sandbox.pix_received) AS received`,
+      ...['deposits', 'deposit_addresses', 'payouts', 'pix_returns', 'transfers', 'trades'].map((table) =>
         rows(table, 'id'),
       ),
       `(SELECT count(*) FROM sandbox.events WHERE partner_id = '${owner.partner_id}'

@@ -4,7 +4,7 @@ import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer
 import { readSigned } from './bitcoin/bytes.ts'
 import { isInMempool, sendRaw } from './bitcoin/calls.ts'
 import { type BitcoinDrafted, draftBitcoin } from './bitcoin/drafting.ts'
-import type { BitcoinCaps, BitcoinOffered } from './bitcoin/fees.ts'
+import { type BitcoinCaps, type BitcoinOffered, feeAt } from './bitcoin/fees.ts'
 import {
   checkBitcoin,
   readBlockOf,
@@ -14,7 +14,15 @@ import {
   readRate,
 } from './bitcoin/questions.ts'
 import type { BitcoinRail, Spending } from './bitcoin/rail.ts'
-import { type BitcoinDraft, encodePsbt, feeOf, isSignedDraft, scriptOf } from './bitcoin/transaction.ts'
+import {
+  type BitcoinDraft,
+  encodePsbt,
+  feeOf,
+  isSignedDraft,
+  scriptOf,
+  scriptOfOrder,
+  vsizeOf,
+} from './bitcoin/transaction.ts'
 import { ChainCheckFailed, openCheck, orNone, orUnavailable, remembered } from './check.ts'
 import type { Attempt, ChainOrder, Later, LaterReason, Purpose, Signed } from './rail.ts'
 import type { Rpc } from './rpc.ts'
@@ -75,6 +83,14 @@ export function openBitcoinRail(options: BitcoinRailOptions): BitcoinRail {
       (await rpc.all((node) => node.ask(isInMempool(txid)))).some(({ answer }) => answer),
     isUnspent: (outpoint) => readIsUnspent(rpc, outpoint),
 
+    async keepRoom(order) {
+      await checkedOnce()
+      const [own, rate] = await Promise.all([wallet(), rateNow()])
+      const cost = expectedCost(options.caps, { order, wallet: own, rate })
+      const { id: transfer_id, amount } = order
+      return (await signer.keepRoom({ transfer_id, network: 'bitcoin', amount, cost })) === undefined
+    },
+
     async attempt(order, spending, made, purpose, signal) {
       const drafted = await orNone(async () => {
         await checkedOnce()
@@ -130,13 +146,20 @@ type BitcoinCommission = {
   readonly rate: bigint
 }
 
+/** Of a payment from one coin with change. What it costs in the end depends on its coins, and is never more than the cap. */
+function expectedCost(
+  { fee_most }: BitcoinCaps,
+  { order, wallet, rate }: Pick<BitcoinCommission, 'order' | 'wallet' | 'rate'>,
+): bigint {
+  const fee = feeAt(rate, vsizeOf(1, [scriptOfOrder(order), wallet.script]))
+  return fee < fee_most ? fee : fee_most
+}
+
 function draftOf(caps: BitcoinCaps, commission: BitcoinCommission): BitcoinDrafted {
   const { order, spending, made, purpose, wallet, rate } = commission
-  const script = scriptOf(order.destination_address)
-  if (script === undefined) throw new Error(`bitcoin: the destination of ${order.id} is no address.`)
   return draftBitcoin({
     ...{ ...caps, purpose, spending, rate, wallet_script: wallet.script },
-    payment: { script, amount: order.amount },
+    payment: { script: scriptOfOrder(order), amount: order.amount },
     made: made.map(offeredBy),
   })
 }
@@ -146,7 +169,7 @@ function offeredBy({ purpose, terms: { fee, vsize } }: Attempt): BitcoinOffered 
   return { purpose, fee: BigInt(fee), vsize: Number(vsize) }
 }
 
-/** The signer may be another program: its bytes count only if they are the draft, signed by the wallet. */
+/** The signer may be another program: its bytes count only if they are the draft, signed for each of its coins. */
 async function signDraft(
   signer: Signer,
   draft: BitcoinDraft,
@@ -159,7 +182,7 @@ async function signDraft(
     ...{ purpose, unsigned: encodePsbt(draft) },
     reservation: { wallet: wallet.address, coins: spending.coins },
   })
-  if (!isSignedDraft(signed, draft, wallet.script))
+  if (!isSignedDraft(signed, draft))
     throw new Error(`The signer's answer for ${id} is not the transaction that it was asked to sign.`)
   const { txid, vsize } = readSigned(signed)
   const terms = { fee: feeOf(draft).toString(), vsize: vsize.toString(), rate: rate.toString() }

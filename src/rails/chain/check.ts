@@ -79,7 +79,8 @@ export const unavailable = (
   facts: Omit<NonNullable<Parameters<typeof refuse>[1]>, 'retry_after_seconds'> = {},
 ): never => refuse('rail_unavailable', { ...facts, retry_after_seconds: RETRY_AFTER_SECONDS })
 
-const isOutage = (error: unknown): boolean =>
+/** The endpoints do not answer or do not agree, or the set-up is wrong: to be tried again later. */
+export const isOutage = (error: unknown): boolean =>
   error instanceof EndpointsUnavailable ||
   error instanceof EndpointsDisagree ||
   error instanceof EndpointFailure ||

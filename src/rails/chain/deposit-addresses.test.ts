@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { networkNames } from '../../core/networks.ts'
 import {
   childOf,
+  derivedAddresses,
   encodeAddress,
   readExtendedKey,
   sandboxAddresses,
-  unavailableAddresses,
 } from './deposit-addresses.ts'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
@@ -29,9 +29,9 @@ test.each([
 ])('derives the public children of the vectors of BIP 32', (parent, index, child) => {
   const derived = childOf(readExtendedKey(parent), index)
   const expected = readExtendedKey(child)
-  expect([hex(derived.point), hex(derived.chain_code)]).toEqual([
-    hex(expected.point),
-    hex(expected.chain_code),
+  expect([hex(derived.publicKey!), hex(derived.chainCode!)]).toEqual([
+    hex(expected.publicKey!),
+    hex(expected.chainCode!),
   ])
 })
 
@@ -45,7 +45,7 @@ test('the sandbox derives the addresses of BIP 84 and BIP 44 for the public mnem
 })
 
 test('EVM and Tron write the same account, each in its own form', () => {
-  const { point } = childOf(readExtendedKey(M), 7)
+  const point = childOf(readExtendedKey(M), 7).publicKey!
   expect(encodeAddress.evm(point)).toMatch(/^0x[0-9A-Fa-f]{40}$/)
   expect(encodeAddress.tron(point)).toMatch(/^T[1-9A-HJ-NP-Za-km-z]{33}$/)
 })
@@ -70,6 +70,15 @@ test.each([-1, 0.5, 2 ** 31])('index %s has no child without the private key', (
   expect(() => childOf(readExtendedKey(M), index)).toThrow(/index/)
 })
 
-test.each(networkNames)('production gives nobody an address on %s, and says so', (network) => {
-  expect(() => unavailableAddresses.addressOf(network, 0)).toThrow(new RegExp(`Deposits on ${network}`))
+test.each(networkNames)('without a key nobody gets an address on %s, and the refusal says so', (network) => {
+  expect(() => derivedAddresses('production', {}).addressOf(network, 0)).toThrow(
+    new RegExp(`Deposits on ${network}`),
+  )
+})
+
+test('no address is given on a network that nobody watches, although its kind has a key', () => {
+  const { addressOf } = derivedAddresses('production', { evm: M }, (network) => network === 'polygon')
+  expect(addressOf('polygon', 0)).toMatch(/^0x/)
+  expect(() => addressOf('ethereum', 0)).toThrow(/Deposits on ethereum/)
+  expect(() => addressOf('bitcoin', 0)).toThrow(/Deposits on bitcoin/)
 })

@@ -1,8 +1,8 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { hmac } from '@noble/hashes/hmac.js'
-import { sha256, sha512 } from '@noble/hashes/sha2.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { createBase58check } from '@scure/base'
+import { HDKey } from '@scure/bip32'
 import { p2wpkh } from '@scure/btc-signer/payment.js'
 import { addr } from 'micro-eth-signer'
 import type { Environment } from '../../core/environment.ts'
@@ -19,62 +19,54 @@ export type DepositAddresses<E extends Environment = Environment> = {
   addressOf(network: Network, index: number): string
 }
 
-/** An extended public key: a point of the curve, and what its children are derived with. */
-type ExtendedKey = { readonly point: Uint8Array; readonly chain_code: Uint8Array }
-
 const base58 = createBase58check(sha256)
-const XPUB_VERSION = 0x0488b21e
-const XPRV_VERSION = 0x0488ade4
 const XPUB_BYTES = 78
 /** From here on indexes are hardened, and need the private key. */
 const HARDENED = 2 ** 31
 
 /** Reads an extended public key of mainnet (`xpub…`). The message of an error never repeats the text, which may be a secret. */
-export function readExtendedKey(text: string): ExtendedKey {
-  const bytes = decodeBase58(text)
-  if (bytes.length !== XPUB_BYTES) throw new Error('is no extended public key: its length is wrong')
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const version = view.getUint32(0)
-  if (version === XPRV_VERSION)
+export function readExtendedKey(text: string): HDKey {
+  const version = versionOf(text)
+  if (version === BITCOIN_VERSIONS.private)
     throw new Error(
       'is an extended private key. Give the public key (xpub…): the service must not be able to spend',
     )
-  if (version !== XPUB_VERSION)
+  if (version !== BITCOIN_VERSIONS.public)
     throw new Error('is no extended public key of mainnet: it does not begin with xpub')
-  const point = bytes.slice(45)
   try {
-    secp256k1.Point.fromBytes(point).assertValidity()
+    return HDKey.fromExtendedKey(text)
   } catch {
     throw new Error('is no extended public key: its point is not on the curve')
   }
-  return { point, chain_code: bytes.slice(13, 45) }
+}
+
+/** What BIP 32 writes in front of keys of mainnet. */
+export const BITCOIN_VERSIONS = { public: 0x0488b21e, private: 0x0488ade4 } as const
+
+/** The first four bytes of an extended key: which network, and whether it is private. */
+export function versionOf(text: string): number {
+  const bytes = decodeBase58(text)
+  if (bytes.length !== XPUB_BYTES) throw new Error('is no extended key: its length is wrong')
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(0)
 }
 
 function decodeBase58(text: string): Uint8Array {
   try {
     return base58.decode(text)
   } catch {
-    throw new Error('is no extended public key: its checksum is wrong')
+    throw new Error('is no extended key: its checksum is wrong')
   }
 }
 
-/** BIP 32, public parent to public child. */
-export function childOf({ point, chain_code }: ExtendedKey, index: number): ExtendedKey {
+/** The child of a public key, or of a private one, without hardening: both give the same address. */
+export function childOf(key: HDKey, index: number): HDKey {
   if (!Number.isInteger(index) || index < 0 || index >= HARDENED)
     throw new Error(`${index} is no index of a child that is derived without the private key`)
-  const data = new Uint8Array(37)
-  data.set(point)
-  new DataView(data.buffer).setUint32(33, index)
-  const digest = hmac(sha512, chain_code, data)
-  const tweak = numberOf(digest.subarray(0, 32))
-  // Has never been seen, and never will be: one in 2^127.
-  if (tweak === 0n || tweak >= secp256k1.Point.Fn.ORDER) throw new Error(`the key has no child ${index}`)
-  const child = secp256k1.Point.BASE.multiply(tweak).add(secp256k1.Point.fromBytes(point))
-  child.assertValidity()
-  return { point: child.toBytes(true), chain_code: digest.slice(32) }
+  return key.deriveChild(index)
 }
 
-const numberOf = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+/** Deposit addresses are the children of this child of an extended key. */
+export const DEPOSITS_CHILD = 0
 
 type Kind = (typeof networks)[Network]['kind']
 
@@ -104,27 +96,40 @@ export function canonicalHash(network: Network, tx_hash: string): string {
   return networks[network].kind === 'evm' ? `0x${hex}` : hex
 }
 
-/** Derives from one key for each kind of network: the EVM networks of a customer share an address. */
+/** One extended public key for each kind of network: the EVM networks of a customer share an address. */
+export type DepositXpubs = Readonly<Partial<Record<Kind, string>>>
+
+/** `isWatched`: whether somebody finds money that is sent to an address of the network. */
 export function derivedAddresses<E extends Environment>(
   environment: E,
-  xpubs: Readonly<Record<Kind, string>>,
+  xpubs: DepositXpubs,
+  isWatched: (network: Network) => boolean = () => true,
 ): DepositAddresses<E> {
-  const external = (text: string) => childOf(readExtendedKey(text), 0)
-  const chains = { bitcoin: external(xpubs.bitcoin), evm: external(xpubs.evm), tron: external(xpubs.tron) }
+  const chains = new Map(
+    Object.entries(xpubs).map(([kind, text]) => [kind, childOf(readExtendedKey(text), DEPOSITS_CHILD)]),
+  )
   return {
     environment,
     addressOf(network, index) {
       const { kind } = networks[network]
-      return encodeAddress[kind](childOf(chains[kind], index).point)
+      const chain = chains.get(kind)
+      if (!chain || !isWatched(network)) return notWatched(network)
+      return encodeAddress[kind](childOf(chain, index).publicKey!)
     },
   }
 }
+
+const notWatched = (network: Network): never =>
+  refuse('rail_unavailable', {
+    message: `Deposits on ${network} are not available: this service does not watch that network for deposits. Nothing was created.`,
+    retry_after_seconds: 3600,
+  })
 
 /**
  * Keys of the sandbox: accounts of the mnemonic "abandon … about", which everybody knows. The addresses look real, so that
  * forms and QR codes can be tried; coins sent to them are lost.
  */
-const sandboxKeys: Readonly<Record<Kind, string>> = {
+const sandboxKeys: DepositXpubs = {
   bitcoin:
     'xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V',
   evm: 'xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt',
@@ -132,13 +137,3 @@ const sandboxKeys: Readonly<Record<Kind, string>> = {
 }
 
 export const sandboxAddresses = (): DepositAddresses<'sandbox'> => derivedAddresses('sandbox', sandboxKeys)
-
-/** Production: nothing watches the chains for deposits yet, so nobody is given an address. */
-export const unavailableAddresses: DepositAddresses<'production'> = {
-  environment: 'production',
-  addressOf: (network) =>
-    refuse('rail_unavailable', {
-      message: `Deposits on ${network} are not available: this service does not watch that network for deposits yet. Nothing was created.`,
-      retry_after_seconds: 3600,
-    }),
-}

@@ -6,6 +6,7 @@ import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './e
 import { checkChain, readHoldings, readWallet, walletOf } from './evm/condition.ts'
 import { finalityOf, look } from './evm/evidence.ts'
 import type { EvmNetwork, EvmPlace, EvmScene } from './evm/network.ts'
+import { paymentSource } from './evm/payments.ts'
 import { screenOrder } from './evm/screening.ts'
 import { draftTransaction, type FeeBounds, signDraft } from './evm/signing.ts'
 import { factsOfSigned } from './evm/transaction.ts'
@@ -36,15 +37,17 @@ export type EvmChainOptions = {
   /** The signer's limit of an hour: it never signs an order above it. */
   readonly order_most?: bigint
   readonly replace_after_ms?: number
+  /** Customers pay in on this network. `start_height`: the first block that is read for them. */
+  readonly deposits?: { readonly start_height?: bigint }
   /** How long the inputs of the fee are reused. */
   readonly fees_fresh_ms?: number
   readonly clock?: { now(): number }
   readonly log?: Pick<Logger, 'info' | 'warn'>
 }
 
-const PRIORITY_MOST_WEI = 200n * 10n ** 9n
+export const PRIORITY_MOST_WEI = 200n * 10n ** 9n
 const RESERVED_MOST = 16
-const REPLACE_AFTER_MS = { ethereum: 120_000, polygon: 60_000, arbitrum: 60_000, optimism: 60_000 }
+export const REPLACE_AFTER_MS = { ethereum: 120_000, polygon: 60_000, arbitrum: 60_000, optimism: 60_000 }
 const FEES_FRESH_MS = 3000
 
 /** The reasons of a signer to refuse that pass with time. All others mean that something is wrong with the request. */
@@ -90,6 +93,7 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
     reserved_most: options.reserved_most ?? RESERVED_MOST,
     ...(options.order_most === undefined ? {} : { order_most: options.order_most }),
     replace_after_ms: options.replace_after_ms ?? REPLACE_AFTER_MS[network],
+    ...(options.deposits ? { payments: paymentSource(rpc, place, options.deposits) } : {}),
 
     feeInputs: () =>
       orUnavailable(async () => {
@@ -143,7 +147,7 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
 
     finality: (block, signal) => finalityOf(rpc, block, signal),
 
-    holdings: async () => heldBy(options, await sceneOf()),
+    holdings: async (addresses = []) => heldBy(options, await sceneOf(), addresses),
   }
 }
 
@@ -161,8 +165,12 @@ async function noRoom(
 }
 
 /** Refuses while endpoints tell different figures: `details.why` says so. */
-async function heldBy({ network, rpc, log }: EvmChainOptions, scene: EvmScene): Promise<Holdings> {
-  const found = await orUnavailable(() => readHoldings(rpc, scene))
+async function heldBy(
+  { network, rpc, log }: EvmChainOptions,
+  scene: EvmScene,
+  addresses: readonly string[],
+): Promise<Holdings> {
+  const found = await orUnavailable(() => readHoldings(rpc, scene, addresses))
   if (found !== 'endpoints_disagree') return found ?? unavailable()
   const problem = `endpoints of ${network} tell different holdings of the wallet at one block`
   log?.warn({ network }, `chain: ${problem}; none is stored until they agree`)
@@ -179,9 +187,9 @@ function placeOf({ network, confirmations, contract }: EvmChainOptions): EvmPlac
   }
 }
 
-async function broadcastToAll(
-  { network, rpc }: EvmChainOptions,
-  { tx_hash, signed }: Attempt,
+export async function broadcastToAll(
+  { network, rpc }: Pick<EvmChainOptions, 'network' | 'rpc'>,
+  { tx_hash, signed }: Pick<Attempt, 'tx_hash' | 'signed'>,
   signal?: AbortSignal,
 ): Promise<Broadcast> {
   const sender = factsOfSigned(signed)?.sender

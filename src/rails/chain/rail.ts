@@ -55,11 +55,13 @@ export type WalletState = {
   readonly is_alone?: true
 }
 
-/** What the wallet holds at one block, which is deep enough to be final. */
+/** What the wallet and the deposit addresses hold at one block, which is deep enough to be final. */
 export type Holdings = Block & {
   readonly wallet: string
-  /** Smallest units of the network's asset. */
+  /** What transfers can be paid from, in smallest units of the network's asset. */
   readonly asset: bigint
+  /** What customers paid in and no transfer can spend yet: the sum over the addresses that were asked about. */
+  readonly at_addresses: bigint
   /** The coin that pays for gas, in its smallest unit. */
   readonly native: bigint
 }
@@ -157,6 +159,83 @@ export type Charge = { readonly charged?: bigint }
  */
 export type GasPaid = { readonly gas_paid_wei?: bigint }
 
+/** A payment of the network's asset within a transaction. */
+export type Payment = {
+  /** The place of the log entry among those of the transaction: the place within the block changes with the block. */
+  readonly output_index: number
+  readonly from: string
+  readonly to: string
+  readonly amount: bigint
+}
+
+/** That a transaction pays an address: one endpoint says so, and nothing is credited for it. */
+export type PaymentHint = { readonly to: string; readonly tx_hash: string; readonly block_height: bigint }
+
+export type Scanned =
+  /** `block_hash` is that of the last block; undefined if endpoints tell different ones. `is_shared`: a quorum has read the blocks. */
+  | {
+      readonly kind: 'read'
+      readonly block_hash: string | undefined
+      readonly is_shared: boolean
+      readonly hints: readonly PaymentHint[]
+    }
+  /** An endpoint did not answer, or the range is too long for it. */
+  | { readonly kind: 'refused' }
+
+/** What a quorum of endpoints shows of a transaction. */
+export type TransactionSeen =
+  /** In a block of the chain. `depth` counts blocks on top, its own included. Without effect: no payments. */
+  | ({
+      readonly kind: 'mined'
+      readonly depth: number
+      readonly payments: readonly Payment[]
+    } & Block)
+  /** In a mempool, and in no block. */
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'absent' }
+  /** Too few endpoints answered, or they differ. `contradiction`: the latter. */
+  | { readonly kind: 'unclear'; readonly contradiction: boolean }
+
+/** Where payments to deposit addresses are found. Hints come from any endpoint; what is credited, from a quorum (decision 0060). */
+export type PaymentSource = {
+  /** The first block that is read, at the first run. */
+  readonly start_height?: bigint
+  /** The newest block that all endpoints have. */
+  head(): Promise<Block>
+  /** As one endpoint tells it. Undefined above its head. */
+  hashAt(height: bigint): Promise<string | undefined>
+  scan(range: { readonly from: bigint; readonly to: bigint }): Promise<Scanned>
+  /**
+   * `known`: where the transaction was seen before. An endpoint that is not there yet, or that still has this block and not the
+   * transaction, proves nothing.
+   */
+  transaction(tx_hash: string, known?: KnownBlock): Promise<TransactionSeen>
+  /** Transfers of other tokens than the asset to these addresses, as any endpoint tells them. They are shown, and never credited. */
+  otherTokens(wanted: OtherTokensWanted): Promise<OtherTokens>
+}
+
+export type OtherTokensWanted = {
+  readonly addresses: readonly string[]
+  readonly from: bigint
+  readonly to: bigint
+}
+
+/** `refused`: too much for every endpoint that answers. */
+export type OtherTokens = readonly TokenArrival[] | 'refused'
+
+/** A transfer of a token that the service does not know. The contract's name and symbol are a stranger's text, and never read. */
+export type TokenArrival = {
+  readonly contract: string
+  readonly tx_hash: string
+  /** The place of the log in its block. */
+  readonly log_index: number
+  readonly block_height: bigint
+  readonly address: string
+  readonly amount: bigint
+}
+
+export type KnownBlock = { readonly block_height: bigint; readonly block_hash?: string }
+
 /** Inputs of the fee formula, in smallest units. */
 export type FeeInputs = {
   readonly gas_price_wei: bigint
@@ -188,9 +267,10 @@ export interface ChainRail<E extends Environment = Environment> {
   wallet(): Promise<WalletState>
   /**
    * Throws `rail_unavailable` without a wallet, while no endpoint answers, and while endpoints tell different figures
-   * (`details.why` is `endpoints_disagree`).
+   * (`details.why` is `endpoints_disagree`). `addresses`: deposit addresses that may hold something, for a chain that cannot tell by
+   * itself.
    */
-  holdings(): Promise<Holdings>
+  holdings(addresses?: readonly string[]): Promise<Holdings>
   /** In the calls below an aborted signal means that the answer is no longer awaited. */
   screen(order: ChainOrder, signal?: AbortSignal): Promise<Screened>
   /**
@@ -213,6 +293,8 @@ export interface ChainRail<E extends Environment = Environment> {
     made: readonly Attempt[],
     signal?: AbortSignal,
   ): Promise<Seen>
+  /** Absent where nobody pays in. */
+  readonly payments?: PaymentSource
   /** Absent where what is deep enough never vanishes, as on a simulated chain. */
   finality?(block: Block, signal?: AbortSignal): Promise<Finality>
 }

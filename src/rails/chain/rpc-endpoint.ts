@@ -17,8 +17,13 @@ export type RpcCall<Answer> = {
   readonly method: string
   readonly params: readonly unknown[]
   readonly result: TSchema
-  /** The answer is long: the call gets an HTTP request of its own. */
-  readonly is_long?: boolean
+  /**
+   * The answer is long: the call gets an HTTP request of its own. `vast`: strangers decide how long it is, and nobody can ask for less, as
+   * for a receipt. Only what a block can never hold is too long.
+   */
+  readonly is_long?: boolean | 'vast'
+  /** Nothing depends on the answer, so a failure does not count against the endpoint. Only for a call that `is_long`. */
+  readonly is_optional?: boolean
   /** Throws if a result of the right form contradicts the question. */
   read(result: any): Answer
   /** Reads an error answer that is an answer all the same, such as a revert. Undefined: the endpoint has failed. */
@@ -30,7 +35,8 @@ export const rpcCall = <Schema extends TSchema, Answer>(call: {
   readonly method: string
   readonly params: readonly unknown[]
   readonly result: Schema
-  readonly is_long?: boolean
+  readonly is_long?: boolean | 'vast'
+  readonly is_optional?: boolean
   read(result: Static<Schema>): Answer
   readError?(error: NodeError): { readonly answer: Answer } | undefined
 }): RpcCall<Answer> => call
@@ -103,9 +109,19 @@ type Listener = {
 type Question = {
   readonly method: string
   readonly params: readonly unknown[]
-  readonly is_long: boolean
+  readonly is_long: boolean | 'vast'
+  readonly is_optional: boolean
   readonly listeners: Set<Listener>
 }
+
+const questionOf = ({
+  method,
+  params,
+  is_long = false,
+  is_optional = false,
+}: RpcCall<unknown>): Question => ({ method, params, is_long, is_optional, listeners: new Set() })
+
+const isVast = (batch: readonly Question[]): boolean => batch.some(({ is_long }) => is_long === 'vast')
 
 function batchesOf(questions: readonly Question[], batch_most: number): (readonly Question[])[] {
   const short = questions.filter(({ is_long }) => !is_long)
@@ -123,9 +139,9 @@ export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
 
   function sendWaiting(): void {
     // A caller that has given up asks nothing: its transaction must not go out any more.
-    const questions = [...waiting.values()].filter(({ listeners }) => listeners.size > 0)
+    const asked = [...waiting.values()].filter(({ listeners }) => listeners.size > 0)
     waiting.clear()
-    for (const batch of batchesOf(questions, batch_most)) void send(batch)
+    for (const batch of batchesOf(asked, batch_most)) void send(batch)
   }
 
   async function send(batch: readonly Question[]): Promise<void> {
@@ -133,13 +149,14 @@ export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
     const bodies = batch.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
     let failure: EndpointFailure | undefined
     try {
-      const replies = repliesOf(await transport.post(bodies.length === 1 ? bodies[0] : bodies), batch.length)
+      const replies = repliesOf(await transport.post(bodies, isVast(batch)), batch.length)
       for (const [id, question] of batch.entries()) failure = answer(question, replies.get(id)) ?? failure
     } catch (error) {
       const known = error instanceof EndpointFailure ? error : fail('connection', 'the request failed')
       failure = known
       for (const { listeners } of batch) for (const { settle } of listeners) settle({ error: known })
     }
+    if (batch.every(({ is_optional }) => is_optional)) return
     report({ latency_ms: performance.now() - began, ...(failure && { failure }) })
   }
 
@@ -191,10 +208,9 @@ export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
     ask(call, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason)
-        const { method, params, is_long = false } = call
-        const key = JSON.stringify([method, params])
+        const key = JSON.stringify([call.method, call.params])
         if (waiting.size === 0) setImmediate(sendWaiting)
-        const question: Question = waiting.get(key) ?? { method, params, is_long, listeners: new Set() }
+        const question = waiting.get(key) ?? questionOf(call)
         waiting.set(key, question)
         const listener: Listener = {
           call,
@@ -221,16 +237,22 @@ function openTransport({ number, url, timeout_ms, answer_most_bytes, dialect = {
   const { answer_statuses = [], parse = JSON.parse } = dialect
   const target = new URL(url)
   const authorization = openAuthorization(target, dialect)
-  const agent = new Agent({ connections: CONNECTIONS_MOST, maxResponseSize: answer_most_bytes })
+  const agentOf = (most_bytes: number) =>
+    new Agent({ connections: CONNECTIONS_MOST, maxResponseSize: most_bytes })
+  const usual = { agent: agentOf(answer_most_bytes), most_bytes: answer_most_bytes }
+  const vast_bytes = Math.max(answer_most_bytes, VAST_MOST_BYTES)
+  const vast = { agent: agentOf(vast_bytes), most_bytes: vast_bytes }
   const fail = (kind: FailureKind, problem: string) =>
     new EndpointFailure({ endpoint: number, kind, problem })
 
-  async function post(content: unknown): Promise<unknown> {
-    const body = JSON.stringify(content)
-    const first = await exchange(body)
+  async function post(calls: readonly unknown[], is_vast: boolean): Promise<unknown> {
+    // Some nodes know no batches.
+    const body = JSON.stringify(calls.length === 1 ? calls[0] : calls)
+    const by = is_vast ? vast : usual
+    const first = await exchange(body, by)
     // Nothing was done for a request that was refused like this, so it may be sent again.
     const answer =
-      first.status === UNAUTHORIZED && authorization.canRenew() ? await exchange(body, true) : first
+      first.status === UNAUTHORIZED && authorization.canRenew() ? await exchange(body, by, true) : first
     const { status, text } = answer
     if (status !== 200 && !answer_statuses.includes(status))
       throw fail('http_status', `the answer has status ${status}`)
@@ -243,7 +265,11 @@ function openTransport({ number, url, timeout_ms, answer_most_bytes, dialect = {
     }
   }
 
-  async function exchange(body: string, renew = false): Promise<{ status: number; text: string }> {
+  async function exchange(
+    body: string,
+    { agent, most_bytes }: typeof usual,
+    renew = false,
+  ): Promise<{ status: number; text: string }> {
     const signal = AbortSignal.timeout(timeout_ms)
     try {
       const headers = { ...HEADERS, ...(await authorization.header(renew)) }
@@ -251,18 +277,23 @@ function openTransport({ number, url, timeout_ms, answer_most_bytes, dialect = {
       const status = answer.statusCode
       if (status === 200 || answer_statuses.includes(status))
         return { status, text: await answer.body.text() }
-      await answer.body.dump({ limit: answer_most_bytes, signal })
+      await answer.body.dump({ limit: most_bytes, signal })
       return { status, text: '' }
     } catch (error) {
       if (signal.aborted) throw fail('timeout', `no answer within ${timeout_ms} ms`)
       const { code } = error as NodeJS.ErrnoException
       if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE')
-        throw fail('too_long', `the answer is longer than ${answer_most_bytes} bytes`)
+        throw fail('too_long', `the answer is longer than ${most_bytes} bytes`)
       throw fail('connection', `no connection (${code ?? 'unknown reason'})`)
     }
   }
 
-  return { post, stop: () => agent.destroy() }
+  return {
+    post,
+    async stop() {
+      await Promise.all([usual.agent.destroy(), vast.agent.destroy()])
+    },
+  }
 }
 
 const thisMachine: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
@@ -289,5 +320,7 @@ function openAuthorization(target: URL, { readCredentials }: RpcDialect) {
 }
 
 const CONNECTIONS_MOST = 8
+/** A block of sixty million gas logs at most 7.5 MB of data, which is twice as long in hex, or 30,000 transfers of a token. */
+const VAST_MOST_BYTES = 48 * 1024 * 1024
 const UNAUTHORIZED = 401
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json' }

@@ -1,8 +1,19 @@
 import { createHash } from 'node:crypto'
+import { BR_CODE_AMOUNT_MOST, makeBrCode } from '../../core/br-code.ts'
 import type { Clock } from '../../core/clock.ts'
 import { makeCpf, parseDocument } from '../../core/document.ts'
 import type { Journal } from '../journal.ts'
-import type { AccountHolder, PixOrder, PixOutcome, PixRail, PixStatus } from './rail.ts'
+import type {
+  AccountHolder,
+  ChargeOrder,
+  ChargeOutcome,
+  Directory,
+  PixCharges,
+  PixOrder,
+  PixOutcome,
+  PixRail,
+  PixStatus,
+} from './rail.ts'
 
 /**
  * The Pix network of the sandbox, for partners and tests. The Pix key alone decides the outcome, never chance, so every outcome
@@ -25,6 +36,12 @@ const taken = ['slow', 'accepted', 'forgotten']
 /** The institution that the sandbox's payments come from. */
 const ISPB = '00000000'
 
+/** What the simulated rail says of itself. */
+export const simulatedTerms = {
+  provider: 'simulated',
+  sending: { visible_after_ms: 2000 },
+} satisfies Pick<PixRail, 'provider' | 'sending'>
+
 export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRail<'sandbox'> {
   const { clock, journal } = options
   const silentFor = (order: PixOrder, ms: number): PixStatus | undefined => {
@@ -35,17 +52,13 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
 
   return {
     environment: 'sandbox',
+    ...simulatedTerms,
 
     async ready() {},
 
-    async holder(pix_key, asking): Promise<AccountHolder | undefined> {
-      const name = magicName(pix_key)
-      if (name === 'notfound') return undefined
-      const stranger = strangerTo(asking)
-      if (name === 'other-owner') return stranger
-      const document = parseDocument(pix_key)
-      if (document && document.value !== asking?.document) return { ...stranger, document: document.value }
-      return asking ?? stranger
+    async holder(pix_key, asking): Promise<Directory> {
+      if (magicName(pix_key) === 'notfound') return { kind: 'nobody' }
+      return { kind: 'held', holder: holderOf(pix_key, asking) }
     },
 
     async send(order): Promise<PixOutcome> {
@@ -68,12 +81,52 @@ export function simulatedPix(options: { clock: Clock; journal: Journal }): PixRa
       const silence = silences[name ?? ''] ?? 0
       return silentFor(order, silence) ?? finalOutcome(order)
     },
+
+    charges: simulatedCharges(clock),
   }
 }
+
+/** What the last four digits of a charge's amount bring about; every other charge is registered. */
+const CHARGE_REFUSED = '9001'
+const CHARGE_LATE = '9002'
+const CHARGE_LATE_MS = 10_000
+
+/** Charges of the sandbox. Their payments are made by whoever calls the sandbox, and listed nowhere. */
+const simulatedCharges = (clock: Clock): PixCharges => ({
+  is_played: true,
+  async register(order): Promise<ChargeOutcome> {
+    const magic = order.amount.units.toString().slice(-4)
+    // A code cannot have it, and no try would change that.
+    const is_too_large = order.amount.units > BR_CODE_AMOUNT_MOST
+    if (magic === CHARGE_REFUSED || is_too_large) return { kind: 'refused', rail_code: 'valor_invalido' }
+    const ready_at = order.created_at.getTime() + (magic === CHARGE_LATE ? CHARGE_LATE_MS : 0)
+    return clock.now() < ready_at && magic === CHARGE_LATE
+      ? { kind: 'unknown' }
+      : { kind: 'registered', br_code: brCodeOf(order) }
+  },
+  async *received() {},
+  payment: async () => undefined,
+})
+
+const brCodeOf = ({ txid, amount }: ChargeOrder): string =>
+  makeBrCode({
+    url: `sandbox.test/pix/${txid}`,
+    amount: amount.units,
+    name: 'Trilho Sandbox',
+    city: 'SAO PAULO',
+  })
 
 const silences: Readonly<Record<string, number>> = { slow: SLOW_MS, timeout: SILENT_MS, late: LATE_MS }
 
 const strangers = ['111444777', '222555888'].map(makeCpf)
+
+function holderOf(pix_key: string, asking: AccountHolder | undefined): AccountHolder {
+  const stranger = strangerTo(asking)
+  if (magicName(pix_key) === 'other-owner') return stranger
+  const document = parseDocument(pix_key)
+  if (document && document.value !== asking?.document) return { ...stranger, document: document.value }
+  return asking ?? stranger
+}
 
 /** A holder with another document than the one who asks. */
 const strangerTo = (asking: AccountHolder | undefined): AccountHolder => ({
@@ -95,6 +148,12 @@ function magicName(pix_key: string | undefined): string | undefined {
 }
 
 const keyOf = ({ to }: PixOrder): string | undefined => ('pix_key' in to ? to.pix_key : undefined)
+
+/** D, the ISPB, the minute in UTC, and eleven characters: the id of a return, of which `nonce` makes another one. */
+export function returnId({ at, nonce }: { readonly at: Date; readonly nonce: string }): string {
+  const minute = at.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12)
+  return `D${ISPB}${minute}${createHash('sha256').update(nonce).digest('hex').slice(0, 11)}`
+}
 
 /** E, the ISPB, the minute in UTC, and eleven characters: always the same for the same payment. */
 export function endToEndId({ send_id, sent_at }: Pick<PixOrder, 'send_id' | 'sent_at'>): string {

@@ -1,16 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { parsePrice } from '../../core/price.ts'
-import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './feed.ts'
+import { ETHER, type FedPrice, type FedPrices, fedPairs, type MarketFeed, type PriceFeed } from './feed.ts'
 
 /**
  * Prices from a file that the operator's own market watcher replaces (by renaming a new one over it):
  * {"USDT/BRL": {"price": "5.4012", "at": "2026-11-15T12:00:00.000Z", "source": "…"}, "BTC/USDT": {…}}.
  * A price that is missing or unreadable is unknown: there are no quotes from it. "ETH/USDT" is for the fee on ethereum only.
  */
-export type FilePrices = PriceFeed<'production'> & { ether(): Promise<FedPrice | undefined> }
-
-export function filePrices(options: { path: string; log: Pick<Logger, 'warn'> }): FilePrices {
+export function filePrices(options: { path: string; log: Pick<Logger, 'warn'> }): MarketFeed {
   const { path, log } = options
   let kept: { prices: PricesInFile; read_at: number } | undefined
   let reading: Promise<PricesInFile> | undefined
@@ -44,7 +42,6 @@ export function filePrices(options: { path: string; log: Pick<Logger, 'warn'> })
   }
 }
 
-const ETHER = 'ETH/USDT'
 type PricesInFile = FedPrices & { readonly [ETHER]?: FedPrice }
 
 const READ_AGAIN_MS = 250
@@ -64,7 +61,7 @@ function pricesOf(content: unknown): PricesInFile {
   return prices
 }
 
-/** Production without a price file: there are no quotes. */
+/** Production without a price file and without exchanges: there are no quotes. */
 export const noPrices: PriceFeed<'production'> = {
   environment: 'production',
   latest: async () => ({}),

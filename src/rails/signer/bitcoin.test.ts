@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import { hexToBytes } from '@noble/hashes/utils.js'
+import { HDKey } from '@scure/bip32'
 import { SigHash, Transaction } from '@scure/btc-signer/transaction.js'
 import { describe, expect, test } from 'vitest'
 import { openTestWallet } from '../../../test/chains/bitcoin-wallet.ts'
@@ -16,6 +17,7 @@ import {
 } from '../chain/bitcoin/transaction.ts'
 import type { Purpose } from '../chain/rail.ts'
 import { localBitcoinSigner } from './bitcoin.ts'
+import { openDepositKeys } from './deposit-keys.ts'
 import { sealOf } from './seal.ts'
 import { type Intent, SignatureRefused, type SignerRule, type SignRequest } from './signer.ts'
 
@@ -95,7 +97,7 @@ describe('what is signed', () => {
       ],
     ] as const) {
       const { signed } = await openSigner().sign(requestOf({ purpose, unsigned: draft }))
-      expect(isSignedDraft(signed, draft, wallet.script)).toBe(true)
+      expect(isSignedDraft(signed, draft)).toBe(true)
       const facts = readSigned(signed)
       expect(facts.outputs).toEqual(draft.outputs)
       expect(facts.inputs).toEqual(draft.coins.map(({ txid, vout }) => ({ txid, vout })))
@@ -351,7 +353,7 @@ describe('the answer of a signer is not the draft', () => {
 
   test('if it is another transaction, of another key, or has a broken signature', async () => {
     const { signed } = await signedWith({})
-    expect(isSignedDraft(signed, draft, wallet.script)).toBe(true)
+    expect(isSignedDraft(signed, draft)).toBe(true)
     const { signed: cheaper } = await signedWith({ outputs: [draft.outputs[0]!, back(48_001n)] })
     const stranger = openTestWallet(createHash('sha256').update('a stranger').digest())
     const foreign = stranger.spend(
@@ -359,14 +361,14 @@ describe('the answer of a signer is not the draft', () => {
       draft.outputs,
     )
     for (const answer of ['', '00', 'zz', `${signed}00`, signed.toUpperCase(), cheaper, foreign])
-      expect(isSignedDraft(answer, draft, wallet.script), answer).toBe(false)
+      expect(isSignedDraft(answer, draft), answer).toBe(false)
     const lying = { ...draft, coins: [draft.coins[0]!, { ...draft.coins[1]!, amount: 100_001n }] }
-    expect(isSignedDraft(signed, lying, wallet.script), 'a signature commits to the amount').toBe(false)
+    expect(isSignedDraft(signed, lying), 'a signature commits to the amount').toBe(false)
     const bytes = Buffer.from(signed, 'hex')
     for (let at = 0; at < bytes.length; at += 7) {
       const changed = Buffer.from(bytes)
       changed[at]! ^= 1
-      expect(isSignedDraft(changed.toString('hex'), draft, wallet.script), `byte ${at}`).toBe(false)
+      expect(isSignedDraft(changed.toString('hex'), draft), `byte ${at}`).toBe(false)
     }
   })
 })
@@ -398,5 +400,42 @@ describe('the key of the wallet', () => {
     ['above the order of the curve', 'f'.repeat(64)],
   ])('is refused if it is %s', (_, wrong) => {
     expect(() => openSigner({ key: wrong })).toThrow(/^The key of the wallet is not valid/)
+  })
+})
+
+describe('coins at deposit addresses', () => {
+  const account = HDKey.fromMasterSeed(createHash('sha256').update('deposits').digest())
+  const deposit_keys = openDepositKeys(account.privateExtendedKey!, account.publicExtendedKey)
+  const at = (index: number) => openTestWallet(deposit_keys.secretAt(index)).script
+  const atAddress = (name: string, index: number): Coin => ({
+    ...coin(name),
+    script: at(index),
+    address_index: index,
+  })
+  const mixed = [coins[0]!, atAddress('third', 3), atAddress('seventh', 7)]
+  const draft = payment({
+    coins: mixed,
+    outputs: [{ script: destination, amount: AMOUNT }, back(300_000n - AMOUNT - FEE)],
+  })
+
+  test('are signed by their own keys beside those of the wallet', async () => {
+    const { signed } = await openSigner({ deposit_keys }).sign(requestOf({ unsigned: draft }))
+    expect(isSignedDraft(signed, draft)).toBe(true)
+    const swapped = { ...draft, coins: [mixed[0]!, { ...mixed[1]!, script: at(7) }, mixed[2]!] }
+    expect(isSignedDraft(signed, swapped), 'each input has the key of its coin').toBe(false)
+  })
+
+  test('are refused with another index, without one, without the keys, and as change', async () => {
+    const ruleWith = (reserved: readonly Coin[], signer = openSigner({ deposit_keys })) =>
+      ruleOf(requestOf({ unsigned: draft, reservation: { wallet: wallet.address, coins: reserved } }), signer)
+    const indexed = (address_index: number) => [mixed[0]!, { ...mixed[1]!, address_index }, mixed[2]!]
+    const { address_index: _, ...without } = mixed[1]!
+    expect(await ruleWith(mixed)).toBe('signed')
+    for (const index of [4, 7, -1, 0.5, 2 ** 31]) expect(await ruleWith(indexed(index))).toBe('wallet')
+    expect(await ruleWith([mixed[0]!, without, mixed[2]!])).toBe('wallet')
+    expect(await ruleWith([{ ...mixed[0]!, address_index: 0 }, mixed[1]!, mixed[2]!])).toBe('wallet')
+    expect(await ruleWith(mixed, openSigner())).toBe('wallet')
+    const astray = { ...draft, outputs: [draft.outputs[0]!, { ...draft.outputs[1]!, script: at(3) }] }
+    expect(await ruleOf(requestOf({ unsigned: astray }), openSigner({ deposit_keys }))).toBe('to')
   })
 })

@@ -1,6 +1,7 @@
 import { p2wpkh } from '@scure/btc-signer/payment.js'
 import { pubECDSA } from '@scure/btc-signer/utils.js'
 import { type BitcoinCaps, isWithinCaps } from '../chain/bitcoin/fees.ts'
+import type { Coin } from '../chain/bitcoin/rail.ts'
 import {
   type BitcoinDraft,
   type BitcoinOutput,
@@ -12,6 +13,7 @@ import {
   signDraftWith,
   vsizeOf,
 } from '../chain/bitcoin/transaction.ts'
+import type { DepositKeys } from './deposit-keys.ts'
 import {
   type Hourly,
   type HourlyLimits,
@@ -26,6 +28,8 @@ import { secretOf } from './wallet-key.ts'
 export type BitcoinSignerOptions = {
   /** 32 bytes as hex, with or without 0x. */
   readonly key: string
+  /** The keys of deposit addresses. Without them only coins of the wallet itself are signed for. */
+  readonly deposit_keys?: Pick<DepositKeys, 'secretAt'>
   readonly sealKey: () => Promise<Buffer>
   readonly caps: BitcoinCaps
   readonly per_hour: HourlyLimits
@@ -36,8 +40,8 @@ export type BitcoinSignerOptions = {
 type Wallet = { readonly address: string; readonly script: string }
 
 /**
- * A signer in this process for bitcoin: one key, whose hash is the wallet (P2WPKH). As in `local.ts` the key lives in this closure
- * only.
+ * A signer in this process for bitcoin: one key, whose hash is the wallet (P2WPKH), and the keys of deposit addresses, if it has
+ * them. As in `local.ts` the keys live in this closure only.
  */
 export function localBitcoinSigner(options: BitcoinSignerOptions): Signer {
   const { key, sealKey, caps, per_hour, signedBefore = async () => [], clock = { now: Date.now } } = options
@@ -45,6 +49,14 @@ export function localBitcoinSigner(options: BitcoinSignerOptions): Signer {
   const wallet = walletOf(secret)
   const countsOnce = openHourlyCounts([['bitcoin', per_hour]], signedBefore, clock)
   const amounts = new Map<string, bigint>()
+  const keyOf = ({ address_index }: Coin): Uint8Array | undefined => {
+    if (address_index === undefined) return secret
+    try {
+      return options.deposit_keys?.secretAt(address_index)
+    } catch {
+      return undefined
+    }
+  }
 
   return {
     addresses: async () => ({ bitcoin: wallet.address }),
@@ -57,10 +69,10 @@ export function localBitcoinSigner(options: BitcoinSignerOptions): Signer {
       if (!isSealed(await sealKey(), request.intent))
         throw refusal(request, 'seal', 'the seal does not fit its id, network, destination and amount.')
       const hourly = (await countsOnce()).get('bitcoin')!
-      const draft = checkDraft(request, { wallet, caps, hourly, amounts })
+      const { draft, keys } = checkDraft(request, { wallet, keyOf, caps, hourly, amounts })
       for (const coin of draft.coins) amounts.set(outpointText(coin), coin.amount)
       try {
-        return { signed: signDraftWith(draft, secret) }
+        return { signed: signDraftWith(draft, (place) => keys[place]!) }
       } catch {
         throw refusal(request, 'encoding', 'the transaction cannot be signed.')
       }
@@ -75,6 +87,8 @@ function walletOf(secret: Uint8Array): Wallet {
 
 type BitcoinRules = {
   readonly wallet: Wallet
+  /** The key that spends a coin, by what the request says of it. Undefined: the signer has none. */
+  readonly keyOf: (coin: Coin) => Uint8Array | undefined
   readonly caps: BitcoinCaps
   readonly hourly: Hourly
   /** What was told of each coin that was signed for. */
@@ -82,7 +96,10 @@ type BitcoinRules = {
 }
 
 /** The PSBT must be exactly what the intent and the reservation give; only the fee is free, below the caps. */
-function checkDraft(request: SignRequest, { wallet, caps, hourly, amounts }: BitcoinRules): BitcoinDraft {
+function checkDraft(
+  request: SignRequest,
+  { wallet, keyOf, caps, hourly, amounts }: BitcoinRules,
+): { readonly draft: BitcoinDraft; readonly keys: readonly Uint8Array[] } {
   const assertRule = (rule: SignerRule, holds: boolean, problem: string) => {
     if (!holds) throw refusal(request, rule, problem)
   }
@@ -91,13 +108,17 @@ function checkDraft(request: SignRequest, { wallet, caps, hourly, amounts }: Bit
   if (!draft) throw refusal(request, 'encoding', 'the bytes are no PSBT of the form that it signs.')
   const { coins } = draft
   assertRule('wallet', reservation.wallet === wallet.address, 'the reservation is of another wallet.')
+  const reserved = 'coins' in reservation ? reservation.coins : []
+  assertRule('coins', coins.length > 0, 'nothing is spent.')
+  assertRule('coins', namesOf(coins) === namesOf(reserved), 'the inputs are not exactly the reserved coins.')
+  // The PSBT does not tell which key is whose: the reservation does, and the script of the coin must be that of the key.
+  const keys = reserved.flatMap((coin) => keyOf(coin) ?? [])
+  assertRule('wallet', keys.length === coins.length, 'it has no key for the deposit address of an input.')
   assertRule(
     'wallet',
-    coins.length > 0 && coins.every(({ script }) => script === wallet.script),
-    'an input does not spend a coin of the wallet.',
+    coins.every(({ script }, place) => script === walletOf(keys[place]!).script),
+    'an input spends neither a coin of the wallet nor one of the deposit address with this index.',
   )
-  const reserved = 'coins' in reservation ? reservation.coins : []
-  assertRule('coins', namesOf(coins) === namesOf(reserved), 'the inputs are not exactly the reserved coins.')
   assertRule('coins', new Set(coins.map(outpointText)).size === coins.length, 'a coin is spent twice.')
   assertRule('coins', areAmountsAsBefore(coins, amounts), 'a coin had another amount before.')
   checkOutputs(request, draft.outputs, wallet, assertRule)
@@ -111,7 +132,7 @@ function checkDraft(request: SignRequest, { wallet, caps, hourly, amounts }: Bit
   const amount = purpose === 'pay' ? intent.amount : 0n
   const exceeded = hourly.take({ spends: coinThatStandsFor(coins), amount, cost: fee }, intent.transfer_id)
   if (exceeded) throw refusal(request, exceeded, hourlyProblems[exceeded])
-  return draft
+  return { draft, keys }
 }
 
 type AssertRule = (rule: SignerRule, holds: boolean, problem: string) => void

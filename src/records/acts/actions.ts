@@ -39,6 +39,8 @@ export const loggedActions = [
   'confirm_transfer',
   'fail_transfer',
   'expire_quote',
+  'pay_charge',
+  'expire_charge',
   'set_price',
   'create_key',
   'change_key',

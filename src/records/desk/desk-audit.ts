@@ -42,13 +42,14 @@ export const deskChecks: readonly RangeCheck[] = [
       UNION ALL ${resolvedWithout('transfers', within('r.id'))}`,
   },
   {
-    name: 'every follow-up is of a resolution or of a transfer that ended in a block, and every repeated send of a payout or transfer',
+    name: 'every follow-up is of a resolution, of a payout that was never sent or of a transfer that ended in a block, and every repeated send of a payout or transfer',
     walk: 'causes',
     sql: (
       within,
     ) => `SELECT f.resource_id AS object_id, 'follow_ups' AS found_in FROM follow_ups f WHERE ${within('f.resource_id')}
         AND NOT EXISTS (SELECT FROM resolutions o WHERE o.resource_id = f.resource_id
           AND starts_with(f.resource_id, CASE f.kind WHEN 'payout' THEN 'po_' ELSE 'tr_' END))
+        AND NOT (f.kind = 'payout' AND EXISTS (SELECT FROM payouts p WHERE p.id = f.resource_id AND p.failure_code = 'never_sent'))
         AND NOT (f.kind = 'transfer' AND EXISTS (SELECT FROM transactions x JOIN transfers t ON t.id = x.transfer_id
           WHERE x.transfer_id = f.resource_id AND x.block_hash IS NOT NULL AND t.completed_at IS NOT NULL))
       UNION ALL SELECT s.resource_id, 'sends' FROM sends s WHERE ${within('s.resource_id')}

@@ -17,7 +17,8 @@ import { eventTypes, TEST_TYPE } from './types.ts'
 
 /** Contract §17.16: an event acknowledged before a request was sent is in the log before every event of that request. */
 
-const CLIENTS = 12
+/** A prime, so that no client gets the pieces of a few types only: a partner has twenty webhook endpoints at most. */
+const CLIENTS = 17
 /** Neighbours in the sequence of pairs are similar, so each client gets pieces of this length from all over it. */
 const STRETCH = 12
 const ENDS_MS = 60_000
@@ -105,6 +106,17 @@ const endedPayout = (pix_key: string) => async (client: Client, customer_id: str
   if (status === 'processing') await until(hasEnded, ENDS_MS)
   return id as string
 }
+
+/** The response, or a later GET, acknowledges that the provider has decided about the charge. */
+async function newCharge({ api }: Client, customer_id: string, amount: string): Promise<string> {
+  const order = { customer_id, amount, idempotency_key: customer_id }
+  const { id, status } = expectStatus(await api.post('/v1/pix/charges', order), 201).json
+  const isDecided = async () => (await api.get(`/v1/pix/charges/${id}`)).json.status !== 'pending'
+  if (status === 'pending') await until(isDecided, ENDS_MS)
+  return id
+}
+
+const openCharge = async (client: Client) => newCharge(client, await newCustomer(client), '100')
 
 async function newTransfer({ api }: Client, customer_id: string): Promise<string> {
   const order = {
@@ -216,7 +228,38 @@ const ways: readonly Way[] = [
   { type: 'pix.payout.completed', prepare: withBrl, make: endedPayout('ana@sandbox.test') },
   // A worker ends this payout, after a status query.
   { type: 'pix.payout.completed', prepare: withBrl, make: endedPayout('garbage@sandbox.test') },
+  {
+    type: 'deposit.returned',
+    prepare: async ({ api, ...client }) => {
+      const customer_id = await newCustomer({ api, ...client })
+      const charge = { customer_id, amount: '1050', idempotency_key: customer_id }
+      const charge_id = idOf(await api.post('/v1/pix/charges', charge))
+      return expectStatus(await api.post('/v1/sandbox/pix/payments', { charge_id }), 201).json.end_to_end_id
+    },
+    make: async ({ api }, end_to_end_id) =>
+      idOf(await api.post(`/v1/sandbox/pix/payments/${end_to_end_id}/return`), 200),
+  },
+  {
+    type: 'pix.payout.returned',
+    prepare: async (client) => endedPayout('ana@example.com')(client, await withBrl(client)),
+    make: async ({ api }, id) => idOf(await api.post(`/v1/sandbox/pix/payouts/${id}/return`), 200),
+  },
   { type: 'pix.payout.failed', prepare: withBrl, make: endedPayout('ac03@sandbox.test') },
+  { type: 'pix.charge.open', prepare: newCustomer, make: (client, id) => newCharge(client, id, '100') },
+  {
+    type: 'pix.charge.paid',
+    prepare: openCharge,
+    async make({ api }, charge_id) {
+      expectStatus(await api.post('/v1/sandbox/pix/payments', { charge_id }), 201)
+      return charge_id
+    },
+  },
+  {
+    type: 'pix.charge.expired',
+    prepare: openCharge,
+    make: async ({ api }, id) => idOf(await api.post(`/v1/sandbox/pix/charges/${id}/expire`), 200),
+  },
+  { type: 'pix.charge.failed', prepare: newCustomer, make: (client, id) => newCharge(client, id, '19001') },
   { type: 'onchain.transfer.created', prepare: withUsdt, make: newTransfer },
   {
     type: 'onchain.transfer.processing',

@@ -118,7 +118,7 @@ export function missingEventCheck(options: {
   const personalDiffer =
     personal === 0 ? '' : `, ${hidden('x.facts')} IS DISTINCT FROM ${hidden('e.facts')} AS personal_differ`
   const has_metadata = fields.includes('metadata json')
-  // A node of the previous release leaves the field out, and creates no order with texts.
+  // Events of before the field existed do not have it, and their orders have no texts.
   const otherMetadata = `coalesce(e.metadata <> x.metadata, x.metadata <> '{}' AND e.sequence = 1)`
   return {
     name,
@@ -147,6 +147,7 @@ const subjects: Readonly<Record<string, IdKind>> = {
   customer: 'customer',
   deposit: 'deposit',
   'pix.payout': 'payout',
+  'pix.charge': 'charge',
   'onchain.transfer': 'transfer',
   trade: 'trade',
   fee_payout: 'fee_payout',

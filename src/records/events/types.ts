@@ -7,10 +7,16 @@ export const eventTypes = [
   'deposit.pending',
   'deposit.completed',
   'deposit.dropped',
+  'deposit.returned',
   'pix.payout.created',
   'pix.payout.processing',
   'pix.payout.completed',
   'pix.payout.failed',
+  'pix.payout.returned',
+  'pix.charge.open',
+  'pix.charge.paid',
+  'pix.charge.expired',
+  'pix.charge.failed',
   'onchain.transfer.created',
   'onchain.transfer.processing',
   'onchain.transfer.confirmed',
@@ -31,8 +37,10 @@ export const TEST_TYPE = 'webhook_endpoint.test'
 /** The sequence number for a sample of this type: the place of its state in the life of the object. */
 export function sequenceOf(type: EventType | typeof TEST_TYPE): number {
   const about = type.slice(0, type.lastIndexOf('.'))
-  if (about === 'deposit') return type.endsWith('.dropped') ? 2 : 1
+  if (about === 'deposit') return type.endsWith('.dropped') || type.endsWith('.returned') ? 2 : 1
+  if (about === 'pix.charge') return type.endsWith('.paid') || type.endsWith('.expired') ? 2 : 1
   const has = (word: string) => (eventTypes as readonly string[]).includes(`${about}.${word}`)
   if (!has('created') || type.endsWith('.created')) return 1
+  if (type.endsWith('.returned')) return 4
   return has('processing') && !type.endsWith('.processing') ? 3 : 2
 }

@@ -30,6 +30,14 @@ type ExceptionKind =
   | 'reconciliation'
   /** What a wallet holds was not read for too long: no transfers are accepted on its rail. */
   | 'holdings_old'
+  /** What a chain shows of deposits needs a person: nothing is credited for it. */
+  | 'deposit_unclear'
+  /** A completed payout came back, and its customer was credited. */
+  | 'payout_returned'
+  /** A received payment was given back, and its customer's balance does not cover the debit. */
+  | 'return_uncovered'
+  /** A Pix payment came in that names no charge of this service: nothing is credited for it. */
+  | 'unknown_payment'
 
 type NewException = {
   readonly kind: ExceptionKind

@@ -1,6 +1,6 @@
 import { errors } from '../../../src/core/errors.ts'
 import { hasValueIn } from '../../../src/doors/reference/example.ts'
-import { detailsOf, document, follow, misfit, responseOf } from './document.ts'
+import { detailsOf, document, follow, misfit, type Operation, responseOf } from './document.ts'
 import type { Exchange } from './exchange.ts'
 import { isAllowed } from './requests.ts'
 
@@ -58,6 +58,24 @@ const rules: readonly Rule[] = [
   },
   {
     code: 'invalid_request',
+    param: /^charge_id$/,
+    operation: /^sandbox\.(payments\.create|charges\.expire)$/,
+    why: 'a charge without a code cannot be paid, and does not expire',
+  },
+  {
+    code: 'invalid_amount',
+    param: /^amount$/,
+    operation: /^sandbox\.payments\.create$/,
+    why: 'a payment without a charge needs an amount',
+  },
+  {
+    code: 'invalid_request',
+    param: /^amount$/,
+    operation: /\.send_back$/,
+    why: 'no more goes back than was paid',
+  },
+  {
+    code: 'invalid_request',
     param: /^grace_hours$/,
     why: 'it may be in the query or in the body, but must not be two figures',
   },
@@ -72,6 +90,12 @@ const rules: readonly Rule[] = [
 /** Not the service's fault: production has no networks here, and a sandbox price may be set to be old. */
 const unavailable = ['rail_unavailable', 'price_unavailable']
 
+/** The answer to a HEAD request has no body and so no code: there it is enough that the operation declares one of them. */
+const isUnavailable = (operation: Operation, method: string, status: number, code: string | undefined) =>
+  method === 'HEAD'
+    ? status === 503 && (operation['x-errors'] as string[]).some((each) => unavailable.includes(each))
+    : code !== undefined && unavailable.includes(code)
+
 /** What is wrong with an answer; empty when nothing is. */
 export function judge(exchange: Exchange): string[] {
   const { plan, sent, status, headers } = exchange
@@ -82,7 +106,7 @@ export function judge(exchange: Exchange): string[] {
   const say = (fault: string | false | undefined) => fault && faults.push(fault)
   const { operation } = plan
 
-  say(status >= 500 && !(code && unavailable.includes(code)) && 'a fault of the service')
+  say(status >= 500 && !isUnavailable(operation, sent.method, status, code) && 'a fault of the service')
   say(status >= 400 && sent.method !== 'HEAD' && misfitOfError(json, headers))
   const response = responseOf(operation, status)
   if (strange) {

@@ -5,6 +5,7 @@ import type { Reply } from '../../api/client.ts'
 import type { Quote, Trade } from '../../api/types.ts'
 import { percentText, sumUnits } from '../../format/amount.ts'
 import { isolated } from '../../format/id.ts'
+import { sourceText } from '../../format/source.ts'
 import type { Texts } from '../../text/en/en.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
@@ -39,7 +40,7 @@ export function HowMade({ of, pricing }: { readonly of: Terms; readonly pricing:
   const words = conversions.made
   const { fees, from_asset, to_asset } = of
   const converted = sumUnits([of.from_amount, `-${fees.total}`])
-  const known = ui.sources[pricing.source ?? ''] ?? pricing.source
+  const known = pricing.source && sourceText(ui.sources, pricing.source)
   return (
     <Section title={words.title} about={pricing.pair}>
       <table className="t flat made" aria-label={words.title}>

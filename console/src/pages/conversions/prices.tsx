@@ -2,6 +2,7 @@ import { type FormEvent, useRef, useState } from 'react'
 import { useAct, useCall } from '../../api/queries.ts'
 import type { Price } from '../../api/types.ts'
 import { useEnvironment } from '../../environment.ts'
+import { sourceText } from '../../format/source.ts'
 import { ageText } from '../../format/time.ts'
 import { useSession } from '../../session.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
@@ -54,10 +55,7 @@ function Pair({ price, answered_at }: { readonly price: Price; readonly answered
   const { language } = useLanguage()
   const { pair, source, fresh, age_ms } = price
   const age = age_ms + Math.max(0, useNow().getTime() - answered_at)
-  const sourceText = source
-    .split(', ')
-    .map((one) => ui.sources[one] ?? one)
-    .join(', ')
+  const from = sourceText(ui.sources, source)
   const spread = price.buy_price !== price.sell_price
   return (
     <div className="pair">
@@ -70,7 +68,7 @@ function Pair({ price, answered_at }: { readonly price: Price; readonly answered
         </span>
       )}
       {fresh ? (
-        <span className="faint small">{conversions.prices.age(ageText(age), sourceText)}</span>
+        <span className="faint small">{conversions.prices.age(ageText(age), from)}</span>
       ) : (
         <Status state="attention">{conversions.prices.too_old}</Status>
       )}

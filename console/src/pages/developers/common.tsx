@@ -11,6 +11,7 @@ import { useNow } from '../../ui/time.tsx'
 export const eventObjectKinds = [
   'customer',
   'deposit',
+  'charge',
   'payout',
   'transfer',
   'trade',
@@ -91,6 +92,7 @@ const pageOf: Readonly<Record<string, string>> = {
   qt: 'quotes',
   td: 'trades',
   dep: 'deposits',
+  chg: 'charges',
   key: 'developers/keys',
   whe: 'developers/webhooks',
   evt: 'developers/events',

@@ -163,13 +163,13 @@ export function Deposits({ page }: { readonly page: Page }) {
       </div>
       <table className="t flat" aria-label={money.deposited.several}>
         <tbody>
-          {deposits.map(({ id, status, network, asset, amount, below_minimum }) => (
+          {deposits.map(({ id, status, network, end_to_end_id, asset, amount, below_minimum }) => (
             <tr key={id}>
               <td>
                 <div className="deposit-line">
                   <div className="two">
                     <Link className="plain" to={place(`deposits/${id}`)}>
-                      {network ?? money.deposited.one}
+                      {network ?? (end_to_end_id === undefined ? money.deposited.one : 'Pix')}
                     </Link>
                     <small>
                       <Status state={status}>

@@ -19,6 +19,7 @@ import { PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePlace, useSeen, useView } from '../../view.tsx'
+import { CustomerCharges } from '../charges/customer-charges.tsx'
 import { DepositAddresses, Deposits } from './customer-deposits.tsx'
 import { EditCustomer } from './customer-form.tsx'
 import { DepositDialog } from './deposit.tsx'
@@ -75,6 +76,7 @@ function Customer({ page }: { readonly page: Page }) {
         <Statement customer_id={customer.id} />
         <aside className="sec" aria-label={money.data.title}>
           <Data customer={customer} />
+          <CustomerCharges customer={customer} />
           <DepositAddresses page={page} />
           <OnItsWay page={page} />
           <Deposits page={page} />

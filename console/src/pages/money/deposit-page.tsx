@@ -1,9 +1,10 @@
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import type { Reply } from '../../api/client.ts'
 import { useEnvironment } from '../../environment.ts'
 import { isolated } from '../../format/id.ts'
 import { Ledger } from '../../object/ledger.tsx'
 import { ObjectEvents } from '../../object/object-events.tsx'
+import { useChargeText } from '../../text/charges/use-charge-text.ts'
 import { useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Details } from '../../ui/details.tsx'
@@ -11,7 +12,7 @@ import { Id } from '../../ui/id.tsx'
 import { EndMark, PageHead } from '../../ui/page.tsx'
 import { Status } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useSeen } from '../../view.tsx'
+import { usePlace, useSeen } from '../../view.tsx'
 import { ObjectPage } from './object-page.tsx'
 import { CustomerDetail } from './order.tsx'
 import './money.css'
@@ -42,6 +43,7 @@ export function DepositPage() {
 function Deposit({ page }: { readonly page: Page }) {
   const { money } = useText()
   const words = money.deposited
+  const { one: charge } = useChargeText()
   const { deposit, rail, customer, movements, events } = page
   const { asset } = deposit
   return (
@@ -78,7 +80,12 @@ function Deposit({ page }: { readonly page: Page }) {
             rows={[
               [money.customer, <CustomerDetail key="customer" customer={customer} />],
               [money.amount, <Amount key="amount" units={deposit.amount} asset={asset} />],
-              [words.from, rail === 'sandbox' || rail === 'operator' ? words.rail[rail] : rail],
+              [words.from, railName(rail, words.rail)],
+              [charge, deposit.charge_id && <ChargeLink key="charge" id={deposit.charge_id} />],
+              [
+                money.end_to_end_id,
+                deposit.end_to_end_id && <Id key="end" id={deposit.end_to_end_id} as="address" />,
+              ],
               [words.address, deposit.address && <Id id={deposit.address} as="address" />],
               [money.tx_hash, deposit.tx_hash && <Id id={deposit.tx_hash} as="address" />],
               [
@@ -97,5 +104,17 @@ function Deposit({ page }: { readonly page: Page }) {
       </div>
       <EndMark />
     </>
+  )
+}
+
+const railName = (rail: Page['rail'], names: Readonly<Record<'sandbox' | 'operator', string>>): string =>
+  rail === 'sandbox' || rail === 'operator' ? names[rail] : rail === 'pix' ? 'Pix' : rail
+
+function ChargeLink({ id }: { readonly id: string }) {
+  const place = usePlace()
+  return (
+    <Link to={place(`charges/${id}`)}>
+      <Id id={id} bare />
+    </Link>
   )
 }

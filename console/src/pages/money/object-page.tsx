@@ -8,7 +8,7 @@ import { useTrail } from '../../view.tsx'
 
 type Props<Page> = {
   readonly id: string
-  readonly list: 'customers' | 'payouts' | 'transfers'
+  readonly list: 'customers' | 'charges' | 'payouts' | 'transfers'
   readonly words: { readonly title: string; readonly one: string }
   readonly query: UseQueryResult<Page>
   readonly children: (page: Page) => ReactNode

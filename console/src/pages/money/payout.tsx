@@ -136,6 +136,10 @@ function PayoutDetails({ page }: { readonly page: Page }) {
         [money.to, <To key="to" to={payout.counterparty} />],
         [money.amount, <Amount key="amount" units={payout.amount} asset="BRL" />],
         [money.fee, <Amount key="fee" units={payout.fee} asset="BRL" />],
+        [
+          money.details.amount_returned,
+          payout.amount_returned !== undefined && <Amount units={payout.amount_returned} asset="BRL" />,
+        ],
         [money.details.description, payout.description],
         [money.details.failure, payout.failure && <FailureDetail failure={payout.failure} />],
         [money.end_to_end_id, payout.end_to_end_id && <Id id={payout.end_to_end_id} as="address" />],

@@ -138,7 +138,8 @@ const places: Readonly<Record<string, string>> = {
 /** The cause of a line, linked to its page if it has one. */
 function Origin({ row }: { readonly row: Row }): ReactNode {
   const place = usePlace()
-  const { id } = row.line.cause
+  const { cause } = row.line
+  const id = cause.of ?? cause.id
   const list = places[id.split('_')[0] ?? '']
   const what = <What row={row} />
   if (list === undefined) return <span className="med">{what}</span>
@@ -166,6 +167,8 @@ function What({ row: { line, about } }: { readonly row: Row }): ReactNode {
       return words.deposit
     case 'adjustment':
       return words.adjustment
+    case 'return':
+      return line.cause.of?.startsWith('dep_') ? words.given_back : words.came_back
     case 'reversal':
       if (line.cause.id.startsWith('po_')) return words.returned_payout
       return line.cause.id.startsWith('tr_') ? words.returned_transfer(network) : words.reversal

@@ -10,7 +10,7 @@ import { Empty, PageHead, Section } from '../../ui/page.tsx'
 import './operator.css'
 
 /** Kinds of objects that operators can open, by the prefix of their ids. */
-const opened = /^(po|tr|dep|qt|td|cus|evt|whe|req|ptn|key|prp)_/
+const opened = /^(po|tr|dep|chg|qt|td|cus|evt|whe|req|ptn|key|prp)_/
 
 type Props = {
   readonly id: string

@@ -132,9 +132,9 @@ function Pause({ rail: { paused, configured } }: { readonly rail: Rail }) {
 function Limit({ rail: { rail, asset, limits }, name }: { readonly rail: Rail; readonly name: LimitName }) {
   const { operator } = useText()
   const units = limits[name]
-  if (name === 'gas_floor' && !hasGas(rail)) return null
+  if (!hasLimit(rail, name)) return null
   if (units === null) return <span className="quiet">{operator.rails.no_limit}</span>
-  if (name === 'gas_floor') return <span className="mono">{units} wei</span>
+  if (isInWei(name)) return <span className="mono">{units} wei</span>
   return <Amount units={units} asset={asset} />
 }
 
@@ -210,6 +210,24 @@ function ResumeRail({ rail, onActed, onClose }: DialogProps) {
 
 /** The networks whose fees are paid in another coin than the one that is transferred: they have a gas floor. */
 const hasGas = (rail: string) => rail !== 'pix' && rail !== 'bitcoin'
+/** On EVM networks deposits lie at addresses of their own. */
+const isSwept = (rail: string) => hasGas(rail) && rail !== 'tron'
+
+const isInWei = (name: LimitName) => name === 'gas_floor' || name === 'sweep_fee_max'
+
+function hasLimit(rail: string, name: LimitName): boolean {
+  if (name === 'sweep_from' || name === 'sweep_fee_max') return isSwept(rail)
+  return name !== 'gas_floor' || hasGas(rail)
+}
+
+const limitNames: readonly LimitName[] = [
+  'order_most',
+  'day_most',
+  'floor',
+  'gas_floor',
+  'sweep_from',
+  'sweep_fee_max',
+]
 
 const WEI = /^(0|[1-9][0-9]{0,29})$/
 
@@ -220,11 +238,9 @@ function LimitRail({ rail: { rail, asset, limits }, onActed, onClose }: DialogPr
   const { language } = useLanguage()
   const environment = useEnvironment()
   const save = useAct('console.operator.rails.limit', { stale })
-  const names = (['order_most', 'day_most', 'floor', 'gas_floor'] as const).filter(
-    (name) => name !== 'gas_floor' || hasGas(rail),
-  )
+  const names = limitNames.filter((name) => hasLimit(rail, name))
   const shown = (name: LimitName, units: string | null) =>
-    units === null ? '' : name === 'gas_floor' ? units : typedAmount(units, asset, language)
+    units === null ? '' : isInWei(name) ? units : typedAmount(units, asset, language)
   const begin = Object.fromEntries(names.map((name) => [name, shown(name, limits[name])]))
   const [typed, setTyped] = useState(begin)
   const [reason, setReason] = useState('')
@@ -233,7 +249,7 @@ function LimitRail({ rail: { rail, asset, limits }, onActed, onClose }: DialogPr
   const read = (name: LimitName): string | null | undefined => {
     const text = textOf(name)
     if (text === '') return null
-    if (name === 'gas_floor') return WEI.test(text) ? text : undefined
+    if (isInWei(name)) return WEI.test(text) ? text : undefined
     return parseAmount(text, asset, language)
   }
   const changed = names.filter((name) => textOf(name) !== begin[name])
@@ -261,10 +277,8 @@ function LimitRail({ rail: { rail, asset, limits }, onActed, onClose }: DialogPr
         <Field
           key={name}
           label={rails.limit[name]}
-          aside={name === 'gas_floor' ? 'wei' : asset}
-          error={
-            wrong.includes(name) ? (name === 'gas_floor' ? rails.gas_wrong : booking.amount_wrong) : undefined
-          }
+          aside={isInWei(name) ? 'wei' : asset}
+          error={wrong.includes(name) ? (isInWei(name) ? rails.gas_wrong : booking.amount_wrong) : undefined}
         >
           <Input
             value={typed[name] ?? ''}

@@ -4,6 +4,7 @@ import type { Reply } from '../../api/client.ts'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { countText } from '../../format/amount.ts'
+import { sourceText } from '../../format/source.ts'
 import { ageText } from '../../format/time.ts'
 import { useLanguage, useText } from '../../text/text.tsx'
 import { Amount } from '../../ui/amount.tsx'
@@ -16,9 +17,12 @@ import { Time } from '../../ui/time.tsx'
 import { priceText } from '../conversions/price.ts'
 import { ActedNote, useResult } from './acted.tsx'
 import { OperatorId } from './object.tsx'
+import { PriceSources } from './price-sources.tsx'
 import { RailControls } from './rail-controls.tsx'
 import { RailCustody, withCustody } from './rail-custody.tsx'
 import { railName } from './rail-names.ts'
+import { RailSweeps, withSweeps } from './rail-sweeps.tsx'
+import { RailTokens, withTokens } from './rail-tokens.tsx'
 import './operator.css'
 
 type Rails = Reply<'console.operator.rails.get'>
@@ -51,6 +55,16 @@ export function RailsPage() {
           <RailCustody rails={withCustody(seen.data.rails)} />
         </Section>
       )}
+      {seen.data !== undefined && withSweeps(seen.data.rails).length > 0 && (
+        <Section title={rails.sweeps} about={rails.sweeps_about}>
+          <RailSweeps rails={withSweeps(seen.data.rails)} />
+        </Section>
+      )}
+      {seen.data !== undefined && withTokens(seen.data.rails).length > 0 && (
+        <Section title={rails.unknown_tokens} about={rails.unknown_tokens_about}>
+          <RailTokens rails={withTokens(seen.data.rails)} />
+        </Section>
+      )}
       {seen.data !== undefined && (
         <Section title={rails.controls} about={rails.controls_about}>
           <RailControls rails={seen.data.rails} onActed={show} />
@@ -59,6 +73,11 @@ export function RailsPage() {
       {seen.data !== undefined && (
         <Section title={rails.prices}>
           <Prices prices={seen.data.prices} />
+        </Section>
+      )}
+      {seen.data !== undefined && seen.data.markets.length > 0 && (
+        <Section title={rails.sources} about={rails.sources_about}>
+          <PriceSources markets={seen.data.markets} />
         </Section>
       )}
       {seen.data !== undefined && (
@@ -237,7 +256,7 @@ function Prices({ prices }: { readonly prices: Rails['prices'] }) {
           head: rails.source,
           fold: 'named',
           className: 'quiet',
-          cell: ({ source }) => ui.sources[source] ?? source,
+          cell: ({ source }) => sourceText(ui.sources, source),
         },
         {
           key: 'fresh',

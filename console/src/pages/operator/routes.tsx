@@ -31,6 +31,11 @@ const viewPages = viewRoute.addChildren([
   }),
   createRoute({
     getParentRoute: getViewRoute,
+    path: 'partners/$partner_id/charges/$id',
+    component: lazyPage(() => import('../charges/charge.tsx'), 'ChargePage'),
+  }),
+  createRoute({
+    getParentRoute: getViewRoute,
     path: 'partners/$partner_id/customers/$id',
     component: lazyPage(() => import('../money/customer.tsx'), 'CustomerPage'),
   }),

@@ -106,7 +106,13 @@ function Execute({ made, executing, onExecute }: Props) {
   )
 }
 
-const pages: Readonly<Record<string, string>> = { po: 'payouts', tr: 'transfers', qt: 'quotes', td: 'trades' }
+const pages: Readonly<Record<string, string>> = {
+  po: 'payouts',
+  chg: 'charges',
+  tr: 'transfers',
+  qt: 'quotes',
+  td: 'trades',
+}
 
 function ExchangeEvents({ object_id }: { readonly object_id: string }) {
   const { playground } = useText()
@@ -145,6 +151,11 @@ function useEvents(prefix: string, id: string): readonly PublishedEvent[] {
     { params: { environment, payout_id: id } },
     { live: ['payout'], when: prefix === 'po' },
   )
+  const charge = useCall(
+    'console.charges.get',
+    { params: { environment, charge_id: id } },
+    { live: ['charge'], when: prefix === 'chg' },
+  )
   const transfer = useCall(
     'console.transfers.get',
     { params: { environment, transfer_id: id } },
@@ -155,7 +166,7 @@ function useEvents(prefix: string, id: string): readonly PublishedEvent[] {
     { params: { environment, trade_id: id } },
     { live: ['trade'], when: prefix === 'td' },
   )
-  const call = { po: payout, tr: transfer, td: trade }[prefix]
+  const call = { po: payout, chg: charge, tr: transfer, td: trade }[prefix]
   const events = call?.data?.events ?? []
   const open = events.length === 0 || events.some(({ deliveries }) => deliveries.some(isUnderWay))
   usePollingWhileVisible(call?.refetch ?? (() => undefined), call !== undefined && open, POLL_MS)

@@ -44,6 +44,7 @@ export function OrderForm({ known, draft, onDraft, sending, onSend }: Props) {
         onValue={(next) => set({ kind: next })}
         options={[
           { value: 'payout', label: playground.payout },
+          { value: 'charge', label: playground.charge },
           { value: 'transfer', label: playground.transfer },
           { value: 'quote', label: playground.quote },
         ]}

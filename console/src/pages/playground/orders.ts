@@ -2,7 +2,7 @@ import { type Language, parseAmount, typedAmount } from '../../format/amount.ts'
 
 /** The form fields of all kinds of orders, so that switching between kinds loses nothing. */
 export type Draft = {
-  readonly kind: 'payout' | 'transfer' | 'quote'
+  readonly kind: 'payout' | 'charge' | 'transfer' | 'quote'
   readonly customer_id: string
   readonly pix_key: string
   readonly own_key: string
@@ -48,6 +48,7 @@ export const firstDraft = (customer_id: string, language: Language): Draft => ({
   to: 'USDT',
   amounts: {
     payout: typedAmount('1050', 'BRL', language),
+    charge: typedAmount('1050', 'BRL', language),
     transfer: typedAmount('5000000', 'USDT', language),
     quote: typedAmount('10000', 'BRL', language),
   },
@@ -56,7 +57,7 @@ export const firstDraft = (customer_id: string, language: Language): Draft => ({
 
 /** The asset of the amount in the form. */
 export const assetOf = ({ kind, network, from }: Draft): DraftAsset =>
-  kind === 'payout' ? 'BRL' : kind === 'transfer' ? networks[network]! : from
+  kind === 'payout' || kind === 'charge' ? 'BRL' : kind === 'transfer' ? networks[network]! : from
 
 const ENDING = /\d{4}$/
 
@@ -69,6 +70,7 @@ export function bodyOf(draft: Draft, language: Language) {
     const { from: from_asset, to: to_asset } = draft
     return { customer_id, from_asset, to_asset, amount: typed }
   }
+  if (kind === 'charge') return { customer_id, amount: typed, idempotency_key }
   if (kind === 'payout') {
     const pix_key = draft.pix_key === '' ? draft.own_key.trim() : draft.pix_key
     return { customer_id, amount: typed, counterparty: { type: 'pix_key', pix_key }, idempotency_key }
@@ -85,6 +87,7 @@ export function bodyOf(draft: Draft, language: Language) {
 
 export const paths = {
   payout: '/v1/pix/payouts',
+  charge: '/v1/pix/charges',
   transfer: '/v1/onchain/transfers',
   quote: '/v1/quotes',
 } as const

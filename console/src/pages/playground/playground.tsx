@@ -133,6 +133,7 @@ function useCalls() {
   const stale = ['console.playground.get']
   return {
     payout: useAct('console.playground.payout', { stale }),
+    charge: useAct('console.playground.charge', { stale }),
     transfer: useAct('console.playground.transfer', { stale }),
     quote: useAct('console.playground.quote', { stale }),
     execute: useAct('console.playground.execute', { stale }),

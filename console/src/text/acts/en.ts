@@ -35,6 +35,8 @@ export const acts = {
   confirm_transfer: 'Confirmed a transfer in the sandbox',
   fail_transfer: 'Failed a transfer in the sandbox',
   expire_quote: 'Let a quote expire in the sandbox',
+  pay_charge: 'Paid a charge in the sandbox',
+  expire_charge: 'Let a charge expire in the sandbox',
   set_price: 'Set a price of the sandbox',
   create_key: 'Created an API key',
   change_key: 'Changed an API key',

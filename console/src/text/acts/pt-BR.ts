@@ -36,6 +36,8 @@ export const acts: typeof en = {
   confirm_transfer: 'Confirmou uma transferência no sandbox',
   fail_transfer: 'Fez uma transferência falhar no sandbox',
   expire_quote: 'Fez uma cotação expirar no sandbox',
+  pay_charge: 'Pagou uma cobrança no sandbox',
+  expire_charge: 'Fez uma cobrança expirar no sandbox',
   set_price: 'Definiu um preço do sandbox',
   create_key: 'Criou uma chave de API',
   change_key: 'Alterou uma chave de API',

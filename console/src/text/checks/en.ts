@@ -71,7 +71,7 @@ export const checks: Readonly<Record<string, string>> = {
   'every event is about an object of the kind that its type names':
     'every event is about an object of the type that it names',
   'what is called delivered was answered with 2xx': 'every delivered event got a 2xx response',
-  'every follow-up is of a resolution or of a transfer that ended in a block, and every repeated send of a payout or transfer':
+  'every follow-up is of a resolution, of a payout that was never sent or of a transfer that ended in a block, and every repeated send of a payout or transfer':
     'every follow-up belongs to a resolution or a mined transfer, and every repeated send to a payout or transfer',
   'every act of a person is a line of an unbroken log':
     'every action of a person is in the audit log, and its chain is unbroken',

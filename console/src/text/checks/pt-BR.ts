@@ -40,6 +40,24 @@ export const checks: Readonly<Record<string, string>> = {
   'every deposit address is of a customer of its partner, which has one index on all networks and shares it with nobody':
     'cada endereço de depósito é de um cliente do seu parceiro, que tem um único índice em todas as redes e não o divide com ninguém',
   'every deposit was told once, as it is': 'cada estado de um depósito tem um evento que confere com ele',
+  'every charge is in a state that can be, of a customer and a key of its partner':
+    'cada cobrança tem um status possível, e cliente e chave do seu parceiro',
+  'every charge has received the sum of its deposits, and is paid when that is its amount':
+    'cada cobrança recebeu a soma dos seus depósitos, e está paga quando a soma alcança o valor',
+  'every deposit by Pix is a payment that came in for its charge, as much as was paid':
+    'cada depósito por Pix é um pagamento que entrou para a sua cobrança, no valor pago',
+  'every payment that came in for a charge is credited, or waits for room in the balance':
+    'cada pagamento que entrou para uma cobrança foi creditado ou espera espaço no saldo',
+  'no payment without a charge is credited, and none names a charge that does not exist':
+    'nenhum pagamento sem cobrança foi creditado, e nenhum cita uma cobrança que não existe',
+  'every row of pix_charges has its idempotency record, and the record matches it':
+    'cada cobrança tem um registro de idempotência que confere com ela',
+  'every idempotency record of pix.charge stands for its result or for a refusal':
+    'cada registro de idempotência de pix.charge tem a sua cobrança ou a sua recusa',
+  'no two of pix_charges were made under one idempotency key within 24 hours':
+    'duas cobranças nunca têm a mesma chave de idempotência em 24 horas',
+  'every charge was told at each of its states, as it is':
+    'cada estado de uma cobrança tem um evento que confere com ele',
   'every adjustment is to a customer of its partner, and every reversal the exact inverse of its deposit':
     'cada ajuste é de um cliente do seu parceiro, e cada estorno desfaz exatamente o seu depósito',
   'no deposit is reversed twice': 'nenhum depósito foi estornado duas vezes',
@@ -58,6 +76,15 @@ export const checks: Readonly<Record<string, string>> = {
     'cada registro de idempotência de pix.payout tem o seu pagamento ou a sua recusa',
   'no two of payouts were made under one idempotency key within 24 hours':
     'dois pagamentos Pix nunca têm a mesma chave de idempotência em 24 horas',
+  'every Pix return is booked once and in full, and nothing is booked without one':
+    'cada devolução Pix é lançada uma vez e por inteiro, e nada é lançado sem ela',
+  'every Pix return is of a payment that was made, to or from its customer, and was booked after it':
+    'cada devolução Pix é de um pagamento que foi feito, do seu cliente, e foi lançada depois dele',
+  'no return of the Pix network is booked twice': 'nenhuma devolução da rede Pix é lançada duas vezes',
+  'what was given back of a deposit is the sum of its booked returns, and all returns are no more than was received':
+    'o que foi devolvido de um depósito é a soma das suas devoluções lançadas, e todas nunca passam do que foi recebido',
+  'what came back of a payout is the sum of its returns, and no more than was paid':
+    'o que voltou de um pagamento Pix é a soma das suas devoluções, e nunca mais do que foi pago',
   'every payout was told at each of its states, as it is':
     'cada pagamento Pix tem um evento que confere para cada status seu',
   'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner':
@@ -86,7 +113,17 @@ export const checks: Readonly<Record<string, string>> = {
     'cada transferência que gasta moedas as reservou, e todas as suas transações gastam exatamente essas',
   'every coin is what the stored blocks and transactions say of it':
     'cada moeda confere com os blocos e as transações guardados',
+  'every coin at a deposit address has its script, and the deposit that follows from it':
+    'cada moeda num endereço de depósito tem o script dele e o depósito correspondente',
+  'every deposit on bitcoin in production is an output that the service found in a block':
+    'cada depósito em bitcoin na produção é uma saída que o serviço encontrou num bloco',
   'every stored block is the child of the one below it': 'cada bloco guardado é filho do bloco anterior',
+  'every sweep is of a deposit address, in a state that can be, and one that is in the chain has exactly one block':
+    'todo recolhimento é de um endereço de depósito, em um estado possível, e um que está na blockchain tem exatamente um bloco',
+  'all transactions of a sweep that have one purpose spend the nonce that was reserved for it, no two are the same, and their attempts have no gap':
+    'todas as transações de um recolhimento com a mesma finalidade gastam o nonce reservado para ela, não há duas iguais, e as tentativas não têm lacuna',
+  'no address is swept twice at a time, and no nonce of the gas account is given to two sweeps':
+    'nenhum endereço é recolhido duas vezes ao mesmo tempo, e nenhum nonce da conta de gás é dado a dois recolhimentos',
   'every foreign transaction that spends coins is none of the service':
     'cada transação estranha que gasta moedas não é do serviço',
   'no two transfers are one transaction of their network': 'duas transferências nunca são a mesma transação',
@@ -155,7 +192,7 @@ export const checks: Readonly<Record<string, string>> = {
     'cada cancelamento de transferência em produção foi proposto por um operador e aprovado por outro',
   'every resolution agrees with its payout or transfer, and every end by an operator has one':
     'cada resolução confere com o seu pagamento ou transferência, e todo fim dado por um operador tem uma',
-  'every follow-up is of a resolution or of a transfer that ended in a block, and every repeated send of a payout or transfer':
+  'every follow-up is of a resolution, of a payout that was never sent or of a transfer that ended in a block, and every repeated send of a payout or transfer':
     'cada acompanhamento é de uma resolução ou de uma transferência que terminou em um bloco, e cada reenvio é de um pagamento ou transferência',
   'nothing that happened is dated in the future': 'nada do que aconteceu tem data no futuro',
   'no event has a position in the future': 'nenhum evento tem posição no futuro',

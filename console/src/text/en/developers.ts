@@ -289,7 +289,7 @@ const webhooks = {
   ],
   redeliver_title: 'Redeliver a time range?',
   redeliver_about:
-    'Every event of that time that the endpoint subscribes to is sent, delivered before or not. `webhook-id` stays the same, so your receiver can drop duplicates.',
+    'Every event of that time that the endpoint subscribes to is sent again. `webhook-id` stays the same: your receiver can drop duplicates.',
   from: 'From',
   to: 'To',
   range_missing: 'Choose a time for both, the second later than the first.',
@@ -398,7 +398,7 @@ const requests = {
   request_id: 'Request id',
   not_found: 'No request with this id in this environment',
   not_found_about:
-    'The call may belong to the other environment, be older than 30 days, or have had no valid key. A call appears here about a second after its response.',
+    'It may belong to the other environment, be older than 30 days, or have had no valid key. A call appears about a second after its response.',
 }
 
 /** Texts of API keys, webhooks, events and the request log. */

@@ -385,10 +385,18 @@ export const operator: typeof En = {
       rail_paused:
         'Este trilho está pausado: não aceita ordens e não envia nada novo. Descubra o motivo e depois proponha a retomada.',
       foreign_transactions:
-        'A blockchain tem transações da carteira que este banco de dados não conhece. Nada é enviado até que dois operadores retomem o trilho.',
+        'A blockchain tem transações da carteira, ou o provedor Pix tem pagamentos da conta, que este banco de dados não conhece. Nada é enviado até que dois operadores retomem o trilho.',
       reconciliation: 'A conciliação encontrou uma diferença entre os livros e o saldo da carteira.',
       holdings_old:
         'O saldo da carteira não é lido há mais de um minuto. O trilho não aceita transferências até que seus nós o informem de novo e concordem entre si.',
+      deposit_unclear:
+        'O que a blockchain mostra de depósitos precisa de uma pessoa. Nada é creditado por isso.',
+      return_uncovered:
+        'Um Pix recebido foi devolvido, e o saldo do cliente não cobre o valor. O débito é feito assim que o saldo cobrir.',
+      payout_returned:
+        'Um pagamento Pix concluído foi devolvido, e o cliente já recebeu o valor. Veja o motivo e feche a exceção.',
+      unknown_payment:
+        'Entrou um Pix que não cita nenhuma cobrança deste serviço. Nada é creditado por isso: credite-o ao cliente ou devolva-o no aplicativo do banco.',
     },
   },
   proposals: {
@@ -625,7 +633,27 @@ export const operator: typeof En = {
       day_most: 'Um dia (UTC), no máximo',
       floor: 'Deve restar no trilho',
       gas_floor: 'Deve restar para taxas de rede',
+      sweep_from: 'Recolher depósitos a partir de',
+      sweep_fee_max: 'Um recolhimento custa no máximo',
     },
+    no_sweep: 'nunca',
+    sweeps: 'Depósitos nos endereços',
+    sweeps_about:
+      'O que os clientes depositaram fica nos endereços deles até ser recolhido para a carteira. A conta de gás paga por isso.',
+    gas_account: 'Conta de gás',
+    gas_account_has: 'Saldo',
+    unswept: 'Não recolhido',
+    addresses: 'Endereços',
+    under_way: 'Em recolhimento',
+    unknown_tokens: 'Tokens desconhecidos',
+    unknown_tokens_about:
+      'Outros tokens, que não USDT, recebidos em endereços de depósito: os mais recentes de cada rede. Não são creditados. Qualquer pessoa pode enviar tokens sem valor: não visite um endereço que um token indique.',
+    token_contract: 'Contrato',
+    token_address: 'Endereço de depósito',
+    token_amount: 'Menores unidades',
+    token_transaction: 'Transação',
+    token_seen: 'Visto em',
+    token_count: 'Total neste trilho',
     no_limit: 'sem limite',
     pause: 'Pausar…',
     pause_title: (rail) => `Pausar ${rail}`,
@@ -656,6 +684,28 @@ export const operator: typeof En = {
     fresh: 'Atual',
     old: 'Velho demais para cotar',
     no_prices: 'Nenhum preço disponível. Cotações são recusadas.',
+    sources: 'Fontes de preços',
+    sources_about:
+      'O que cada corretora informou a este nó. Um par é cotado pela mediana das suas fontes boas, e só com duas delas. ETH/USDT serve para as taxas de rede.',
+    age: 'Idade',
+    market_refused: (pair, why) => `${pair} não é cotado: ${why}`,
+    source_states: {
+      good: 'Boa',
+      waiting: 'Ainda não consultada',
+      stale: 'Velha demais',
+      ahead: 'Do futuro',
+      crossed: 'Compra acima da venda',
+      wide: 'Compra e venda distantes demais',
+      far: 'Longe demais das outras',
+      too_few: 'menos de duas fontes boas',
+      jump: 'variou mais de 5 % em um minuto',
+      unreachable: 'Sem resposta completa',
+      timeout: 'Sem resposta a tempo',
+      http_status: 'Respondeu com erro',
+      rate_limited: 'Limita nossas consultas',
+      too_long: 'Resposta longa demais',
+      invalid: 'Resposta inválida',
+    },
     workers: 'Processos e filas',
     events_fresh: 'Eventos ainda fora do registro',
     webhooks_pending: 'Entregas de webhook aguardando',

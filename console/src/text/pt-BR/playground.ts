@@ -6,6 +6,7 @@ export const playground: typeof En = {
   about: 'Chamadas da API no sandbox, como um programa as faria',
   what: 'O que enviar',
   payout: 'Pagamento Pix',
+  charge: 'Cobrança',
   transfer: 'Transferência',
   quote: 'Cotação',
   customer: 'Cliente',
@@ -27,7 +28,12 @@ export const playground: typeof En = {
   idempotency_hint:
     'Uma chamada repetida com a mesma chave recebe a mesma resposta, e nada se move duas vezes.',
   new_key: 'Nova chave',
-  send: { payout: 'Enviar o pagamento', transfer: 'Enviar a transferência', quote: 'Pedir uma cotação' },
+  send: {
+    payout: 'Enviar o pagamento',
+    charge: 'Criar a cobrança',
+    transfer: 'Enviar a transferência',
+    quote: 'Pedir uma cotação',
+  },
   sending: 'Enviando…',
   execute: 'Executar a cotação',
   executing: 'Executando…',
@@ -43,6 +49,7 @@ export const playground: typeof En = {
   quote_tells: 'Uma cotação não gera evento: a execução gera.',
   open: {
     po: 'Abrir o pagamento',
+    chg: 'Abrir a cobrança',
     tr: 'Abrir a transferência',
     qt: 'Abrir a cotação',
     td: 'Abrir a conversão',

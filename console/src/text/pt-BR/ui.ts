@@ -198,7 +198,10 @@ export const ui: typeof En = {
     rail_paused: 'a rede está pausada',
   },
   tiers: { standard: 'Padrão', growth: 'Crescimento', enterprise: 'Corporativo' },
-  sources: { fixed: 'fixo', set: 'definido por você' },
+  sources: {
+    fixed: 'fixo',
+    set: 'definido por você',
+  },
   amount_wrong: {
     zero: 'O valor precisa ser maior que zero.',
     decimals: (asset, count) => `${asset} tem ${count} casas decimais, não mais.`,

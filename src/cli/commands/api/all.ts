@@ -1,4 +1,5 @@
 import type { CliCommand } from '../../command.ts'
+import { chargeCommands } from './charges.ts'
 import { completionCommands } from './completion.ts'
 import { apiCustomerCommands } from './customers.ts'
 import { depositCommands } from './deposits.ts'
@@ -15,6 +16,7 @@ import { webhookCommands } from './webhooks.ts'
 export const apiCommands: readonly CliCommand[] = [
   ...apiCustomerCommands,
   ...payoutCommands,
+  ...chargeCommands,
   ...transferCommands,
   ...quoteCommands,
   ...depositCommands,

@@ -4,6 +4,7 @@ import type { CliCommand, CliOption } from '../../command.ts'
 export type Noun =
   | 'customers'
   | 'payouts'
+  | 'charges'
   | 'transfers'
   | 'quotes'
   | 'trades'

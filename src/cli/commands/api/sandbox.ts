@@ -30,6 +30,15 @@ export const sandboxCommands: CliCommand[] = [
     run: async (input) => (await load()).sandboxReceive(input),
   },
   {
+    name: 'sandbox pay',
+    takes: 'CHARGE',
+    about: 'Pay a charge of the sandbox',
+    who: 'key',
+    options: { amount: { type: 'string', value: '10.50', about: 'In BRL; the whole charge when absent' } },
+    examples: ['trilho sandbox pay $CHARGE', 'trilho sandbox pay $CHARGE --amount 5.00'],
+    run: async (input) => (await load()).sandboxPay(input),
+  },
+  {
     name: 'sandbox complete',
     takes: 'PAYOUT',
     about: 'Complete a waiting payout in the sandbox',
@@ -55,8 +64,8 @@ export const sandboxCommands: CliCommand[] = [
   },
   {
     name: 'sandbox expire',
-    takes: 'QUOTE',
-    about: 'Let a quote of the sandbox expire now',
+    takes: 'QUOTE|CHARGE',
+    about: 'Let a quote or a charge of the sandbox expire now',
     who: 'key',
     examples: ['trilho sandbox expire $QUOTE'],
     run: async (input) => (await load()).sandboxExpire(input),

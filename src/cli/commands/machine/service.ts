@@ -55,7 +55,8 @@ export const serviceCommands: CliCommand[] = [
   },
   {
     name: 'rails check',
-    about: 'Ask the nodes of each configured network for chain, contract and wallet; exits 1 if one is wrong',
+    about:
+      'Ask the nodes of each configured network for chain, contract and wallet, and the exchanges for prices; exits 1 if one is wrong',
     examples: ['trilho rails check', 'trilho rails check --json'],
     who: 'machine',
     run: async (input) => (await import('../../machine/rails-check.ts')).railsCheck(input),

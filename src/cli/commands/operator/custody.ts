@@ -7,7 +7,7 @@ const load = () => import('../../operator/custody.ts')
 export const custodyCommands: CliCommand[] = [
   {
     name: 'custody move',
-    takes: networkNames.join('|'),
+    takes: ['pix', ...networkNames].join('|'),
     about:
       'Book money that you moved between your own account and the wallet of a rail. In production this makes a proposal',
     options: {

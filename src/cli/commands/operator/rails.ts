@@ -51,10 +51,19 @@ export const railCommands: CliCommand[] = [
         value: 'WEI|none',
         about: 'What must stay of the coin that pays the network; not for pix and bitcoin',
       },
+      'sweep-from': units(
+        'Deposits at one address are swept into the wallet from this amount on; none: never. For EVM networks',
+      ),
+      'sweep-fee-max': {
+        type: 'string',
+        value: 'WEI|none',
+        about: 'The most that one sweep may cost; needed with --sweep-from',
+      },
       reason,
     },
     examples: [
       "trilho rails set-limits polygon --order-most 5000000000 --day-most 50000000000 --reason 'a new wallet'",
+      "trilho rails set-limits polygon --sweep-from 50000000 --sweep-fee-max 50000000000000000 --reason 'sweep deposits'",
     ],
     who: 'operator',
     runWith: async (input, reach) => (await load()).railsSetLimits(input, reach),

@@ -1,7 +1,9 @@
--- Those of these payouts and transfers that have come to their end, and which of their events told it.
+-- Those of these payouts, transfers and charges that have come to their end, and which of their events told it. The response to the call
+-- that created a charge is stored with its claim, and never taken from an event: no event has the number 0.
 CREATE OR REPLACE FUNCTION ended_orders(ids text[]) RETURNS TABLE (id text, sequence integer) LANGUAGE sql STABLE AS $$
   SELECT p.id, p.sequence FROM payouts p WHERE p.id = ANY(ids) AND p.completed_at IS NOT NULL
   UNION ALL SELECT t.id, t.sequence FROM transfers t WHERE t.id = ANY(ids) AND t.completed_at IS NOT NULL
+  UNION ALL SELECT c.id, 0 FROM pix_charges c WHERE c.id = ANY(ids) AND c.status IN ('paid', 'expired', 'failed')
 $$;
 
 -- Payouts, transfers and quotes: a state only moves forward, a final one never moves, and what was ordered never changes.
@@ -24,7 +26,7 @@ BEGIN
   RAISE EXCEPTION 'what % orders never changes', OLD.id;
 END $$;
 CREATE OR REPLACE TRIGGER payouts_order_stays BEFORE UPDATE OF id, partner_id, customer_id, api_key_id, idempotency_key, amount, fee, counterparty,
-  description, send_id, request_id, metadata ON payouts
+  description, send_id, request_id, metadata, provider ON payouts
   FOR EACH ROW EXECUTE FUNCTION order_stays();
 CREATE OR REPLACE TRIGGER transfers_order_stays BEFORE UPDATE OF id, partner_id, customer_id, api_key_id, idempotency_key, asset, network,
   amount_net, fee, destination_address, request_id, metadata, seal ON transfers
@@ -69,40 +71,17 @@ CREATE OR REPLACE TRIGGER transactions_gas_once BEFORE UPDATE OF gas_paid_wei ON
   EXECUTE FUNCTION transaction_stays();
 
 -- The hash of a transfer is that of one of its own payments. Asked after the statement, which may insert the transaction too.
--- A node of the version before signs without storing a transaction, also a transfer for which a newer node has reserved a nonce:
--- then its signature becomes the first transaction. That part is to be removed with the next version.
 CREATE OR REPLACE FUNCTION own_transaction() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT FROM transactions x WHERE x.transfer_id = NEW.id AND x.tx_hash = NEW.tx_hash AND x.signed = NEW.signed_transaction
       AND x.purpose = 'pay') THEN
     RETURN NULL;
   END IF;
-  IF OLD.tx_hash IS NOT NULL OR EXISTS (SELECT FROM transactions x WHERE x.transfer_id = NEW.id) THEN
-    RAISE EXCEPTION '% has no such transaction', NEW.id;
-  END IF;
-  INSERT INTO transactions (transfer_id, attempt, network, purpose, tx_hash, signed, terms, created_at)
-    VALUES (NEW.id, 1, NEW.network, 'pay', NEW.tx_hash, NEW.signed_transaction, '{}', now());
-  RETURN NULL;
+  RAISE EXCEPTION '% has no such transaction', NEW.id;
 END $$;
 CREATE OR REPLACE TRIGGER transfers_own_transaction AFTER UPDATE OF tx_hash, signed_transaction ON transfers
   FOR EACH ROW WHEN ((OLD.tx_hash, OLD.signed_transaction) IS DISTINCT FROM (NEW.tx_hash, NEW.signed_transaction))
   EXECUTE FUNCTION own_transaction();
-
--- A node of the version before signs without a reservation, in the sandbox only: its transfer gets the next nonce, and its
--- transaction a row. Migration 0059 creates the same. To be removed with the next version.
-CREATE OR REPLACE FUNCTION reserve_for_older() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
-BEGIN
-  NEW.wallet_id := NEW.network || ':simulated';
-  INSERT INTO wallets AS w (id, network, address, first_nonce, next_nonce, created_at) VALUES (NEW.wallet_id, NEW.network, 'simulated', 0, 1, NEW.created_at)
-    ON CONFLICT (id) DO UPDATE SET next_nonce = w.next_nonce + 1 RETURNING next_nonce - 1 INTO NEW.nonce;
-  INSERT INTO transactions (transfer_id, attempt, network, purpose, tx_hash, signed, terms, created_at)
-    VALUES (NEW.id, 1, NEW.network, 'pay', NEW.tx_hash, NEW.signed_transaction, '{}', now());
-  RETURN NEW;
-END $$;
-CREATE OR REPLACE TRIGGER transfers_reserve_for_older BEFORE UPDATE OF tx_hash ON transfers
-  FOR EACH ROW WHEN (OLD.tx_hash IS NULL AND NEW.tx_hash IS NOT NULL AND NEW.nonce IS NULL)
-  EXECUTE FUNCTION reserve_for_older();
 
 -- Two operators cancel a transfer once, and from its first cancel on nothing is signed that pays.
 CREATE OR REPLACE TRIGGER transfers_canceled_once BEFORE UPDATE OF cancel_requested_at ON transfers
@@ -142,7 +121,7 @@ CREATE OR REPLACE TRIGGER transfers_signed_is_out BEFORE UPDATE OF status ON tra
 -- What was seen of a deposit never changes, and neither does anything of one that is credited, but for when the sandbox takes it
 -- next. A block that vanishes takes a deposit back only while it is not credited.
 CREATE OR REPLACE TRIGGER deposits_order_stays BEFORE UPDATE OF id, partner_id, customer_id, asset, amount, rail, reason, reference, created_at,
-  address, tx_hash, output_index, below_minimum ON deposits
+  address, tx_hash, output_index, below_minimum, end_to_end_id, charge_id ON deposits
   FOR EACH ROW EXECUTE FUNCTION order_stays();
 CREATE OR REPLACE TRIGGER deposits_forward_only BEFORE UPDATE OF status ON deposits
   FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status AND (OLD.status, NEW.status) NOT IN
@@ -162,3 +141,15 @@ CREATE OR REPLACE TRIGGER quotes_order_stays BEFORE UPDATE OF id, partner_id, cu
   FOR EACH ROW EXECUTE FUNCTION order_stays();
 CREATE OR REPLACE TRIGGER quotes_executed_once BEFORE UPDATE OF trade_id, expires_at ON quotes
   FOR EACH ROW WHEN (OLD.trade_id IS NOT NULL OR NEW.expires_at > OLD.expires_at) EXECUTE FUNCTION order_stays();
+
+-- What came back of a payout only grows. A return is what the network told, and is booked once.
+CREATE OR REPLACE TRIGGER payouts_returned_grows BEFORE UPDATE OF amount_returned ON payouts
+  FOR EACH ROW WHEN (NEW.amount_returned < OLD.amount_returned OR (NEW.amount_returned > OLD.amount_returned AND OLD.status <> 'completed'))
+  EXECUTE FUNCTION order_stays();
+CREATE OR REPLACE TRIGGER pix_returns_stay BEFORE UPDATE OF id, return_id, payout_id, deposit_id, partner_id, customer_id, amount, created_at ON pix_returns
+  FOR EACH ROW EXECUTE FUNCTION order_stays();
+CREATE OR REPLACE TRIGGER pix_returns_booked_once BEFORE UPDATE OF state, sequence, booked_at ON pix_returns
+  FOR EACH ROW WHEN (OLD.state = 'booked') EXECUTE FUNCTION order_stays();
+CREATE OR REPLACE TRIGGER deposits_returned_grows BEFORE UPDATE OF amount_returned ON deposits
+  FOR EACH ROW WHEN (NEW.amount_returned < OLD.amount_returned OR (NEW.amount_returned > OLD.amount_returned AND OLD.rail <> 'pix'))
+  EXECUTE FUNCTION order_stays();

@@ -7,6 +7,7 @@ const params = T.Object({ environment: T.Enum(['production', 'sandbox']) })
 export const foundKinds = [
   'customer',
   'deposit',
+  'charge',
   'payout',
   'transfer',
   'quote',

@@ -2,6 +2,8 @@ import type { Office } from '../../../control/operator/office.ts'
 import { proposalById } from '../../../control/operator/store.ts'
 import { type IdKind, isId } from '../../../core/ids.ts'
 import type { Db } from '../../../db/pool.ts'
+import { chargeById, receivedById } from '../../../money/charges/store.ts'
+import { chargeIdOf } from '../../../money/charges/txid.ts'
 import { depositById } from '../../../money/deposits/store.ts'
 import { transferById, transfersByHash } from '../../../money/onchain/store.ts'
 import { payoutByEndToEndId, payoutById } from '../../../money/pix/store.ts'
@@ -21,6 +23,7 @@ const owners = {
   partner: async (_db, id) => id,
   customer: async (db, id) => (await customerById(db, id))?.partner_id,
   deposit: async (db, id) => (await depositById(db, id))?.partner_id,
+  charge: async (db, id) => (await chargeById(db, id))?.partner_id,
   payout: async (db, id) => (await payoutById(db, id))?.partner_id,
   transfer: async (db, id) => (await transferById(db, id))?.partner_id,
   quote: async (db, id) => (await quoteById(db, id))?.partner_id,
@@ -39,6 +42,7 @@ const pages: Readonly<Record<OwnedKind, string | undefined>> = {
   key: undefined,
   customer: 'customers',
   deposit: 'deposits',
+  charge: 'charges',
   payout: 'payouts',
   transfer: 'transfers',
   quote: 'quotes',
@@ -78,14 +82,19 @@ async function findObject(world: World, kind: OwnedKind, id: string): Promise<Se
   return { kind, id, title: partner.name, detail, path }
 }
 
-/** By the names that rails give: the end-to-end id of a payout, the hash of a transfer. */
+/** By the names that rails give: the end-to-end id of a payout or of a payment that came in, the txid of a charge, the hash of a transfer. */
 async function findByRail(world: World, name: string): Promise<SearchResult[]> {
-  const [payout, transfers] = await Promise.all([
+  const [payout, transfers, received] = await Promise.all([
     payoutByEndToEndId(world.reads, name),
     transfersByHash(world.reads, name.toLowerCase()),
+    receivedById(world.reads, name),
   ])
+  const charge = chargeIdOf(name)
+  const deposit = received?.deposit_id
   const found = await Promise.all([
     payout === undefined ? undefined : findObject(world, 'payout', payout),
+    charge === undefined ? undefined : findObject(world, 'charge', charge),
+    deposit ? findObject(world, 'deposit', deposit) : undefined,
     ...transfers.map((id) => findObject(world, 'transfer', id)),
   ])
   return found.filter((one) => one !== undefined)

@@ -1,9 +1,12 @@
 import { maskDocument, parseDocument } from '../../../core/document.ts'
 import type { Environment } from '../../../core/environment.ts'
 import { type IdKind, idPrefixes, isId } from '../../../core/ids.ts'
+import { formatMoney, money } from '../../../core/money.ts'
 import type { OwnedId } from '../../../core/owned.ts'
 import { type Filters, findIds, type ListSource, selectNewest, TOTAL_ROWS_MAX } from '../../../db/newest.ts'
 import type { Db } from '../../../db/pool.ts'
+import { type Charge, chargeById, chargeList, receivedById } from '../../../money/charges/store.ts'
+import { chargeIdOf } from '../../../money/charges/txid.ts'
 import {
   type Deposit,
   depositById,
@@ -64,6 +67,10 @@ const finders = {
   deposit: async ({ db, where, environment }) => {
     const deposit = owned(await depositById(db, where.id), where)
     return deposit && showDeposit(deposit, environment)
+  },
+  charge: async ({ db, where, environment }) => {
+    const charge = owned(await chargeById(db, where.id), where)
+    return charge && showCharge(charge, environment)
   },
   payout: async ({ db, where, environment }) => {
     const payout = await selectPayout(db, where)
@@ -144,6 +151,14 @@ const showDeposit = ({ id, asset, rail }: Deposit, environment: Environment): Se
   path: `/${environment}/deposits/${id}`,
 })
 
+const showCharge = ({ id, description, amount, status }: Charge, environment: Environment): SearchResult => ({
+  kind: 'charge',
+  id,
+  title: description ?? formatMoney(money('BRL', amount)),
+  detail: status,
+  path: `/${environment}/charges/${id}`,
+})
+
 const showTransfer = (transfer: Transfer, environment: Environment): SearchResult => ({
   kind: 'transfer',
   id: transfer.id,
@@ -163,22 +178,41 @@ export async function searchPartner(world: World, partner_id: string, q: string)
     const found = await finders[kind]({ db, where, environment, now: world.clock.now() })
     return found ? [found] : []
   }
-  const [by_part, customers, payouts, transfers, deposits] = await Promise.all([
+  const [by_part, customers, payouts, transfers, deposits, charges, paid] = await Promise.all([
     findByPart(world, partner_id, text),
     findCustomers(db, partner_id, text),
     newest<Payout>(db, payoutList, partner_id, [{ end_to_end_id: text }, { idempotency_key: text }]),
     newest<Transfer>(db, transferList, partner_id, [{ tx_hash: text }, { idempotency_key: text }]),
     depositsOfTransaction(db, { partner_id, tx_hash: text.toLowerCase(), limit: OF_EACH }),
+    newest<Charge>(db, chargeList, partner_id, [{ idempotency_key: text }]),
+    findPaid(db, partner_id, text),
   ])
   return [
     ...payouts.map((payout) => showPayout(payout, environment)),
     ...transfers.map((transfer) => showTransfer(transfer, environment)),
-    ...deposits.map((deposit) => showDeposit(deposit, environment)),
+    ...[...charges, ...paid.charges].map((charge) => showCharge(charge, environment)),
+    ...[...deposits, ...paid.deposits].map((deposit) => showDeposit(deposit, environment)),
     ...customers.map((customer) => showCustomer(customer, environment)),
     ...by_part,
   ]
     .filter((one, i, all) => all.findIndex(({ id }) => id === one.id) === i)
     .slice(0, FOUND_MAX)
+}
+
+/** By the names in the Pix network: a charge by its txid, a payment that came in by its end-to-end id. */
+async function findPaid(
+  db: Db,
+  partner_id: string,
+  text: string,
+): Promise<{ charges: readonly Charge[]; deposits: readonly Deposit[] }> {
+  const charge_id = chargeIdOf(text)
+  const charge = charge_id === undefined ? undefined : await chargeById(db, charge_id)
+  const deposit_id = (await receivedById(db, text))?.deposit_id
+  const deposit = deposit_id ? await depositById(db, deposit_id) : undefined
+  return {
+    charges: charge?.partner_id === partner_id ? [charge] : [],
+    deposits: deposit?.partner_id === partner_id ? [deposit] : [],
+  }
 }
 
 /** The lists in which ids are found by a part of them, the likeliest first. */
@@ -189,6 +223,7 @@ const listsOfIds: Readonly<Partial<Record<keyof typeof finders, ListSource>>> = 
   quote: quoteList(new Date(0)),
   trade: tradeList,
   deposit: depositList,
+  charge: chargeList,
   key: keyList,
   webhook_endpoint: endpointList,
   request: requestList,

@@ -407,7 +407,7 @@ export const getDepositInConsole = consoleEndpoint({
     status: 200,
     schema: T.Object({
       deposit: DepositObject,
-      rail: T.Enum(['sandbox', 'operator', ...networkNames], {
+      rail: T.Enum(['sandbox', 'operator', 'pix', ...networkNames], {
         description: 'Test money, a credit of the operator, or the network it came in on',
       }),
       customer: customers.CustomerObject,

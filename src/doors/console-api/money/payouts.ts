@@ -110,6 +110,10 @@ const columns: readonly Column<WithCustomer<Payout>>[] = [
   { name: 'failure_code', cell: ({ failure_code }) => failure_code },
   { name: 'rail_code', cell: ({ rail_code }) => rail_code },
   { name: 'ended_at', cell: ({ completed_at }) => completed_at?.toISOString() ?? null },
+  {
+    name: 'amount_returned',
+    cell: ({ amount_returned }) => ({ number: amount_returned.toString() }),
+  },
   { name: 'metadata', cell: ({ metadata }) => metadataCell(metadata) },
 ]
 

@@ -15,6 +15,20 @@ const PriceState = T.Object({
   fresh: T.Boolean({ description: 'Recent enough for a quote' }),
 })
 
+const MarketState = T.Object({
+  pair: T.String(),
+  state: T.String({ description: '`good`, or the guard that refuses a price: `too_few` or `jump`' }),
+  sources: T.Array(
+    T.Object({
+      source: T.String(),
+      state: T.String({ description: '`good`, the guard that refuses the source, or why its answer failed' }),
+      price: Maybe(T.String({ description: 'The middle of bid and ask, as a decimal number' })),
+      age_seconds: Maybe(T.Number()),
+      problem: Maybe(T.String()),
+    }),
+  ),
+})
+
 export const getOperatorOverview = consoleEndpoint({
   name: 'console.operator.overview.get',
   route: `GET ${base}/overview`,
@@ -160,6 +174,9 @@ export const getRails = consoleEndpoint({
     schema: T.Object({
       rails: T.Array(RailState),
       prices: T.Array(PriceState),
+      markets: T.Array(MarketState, {
+        description: 'What each exchange said to this node; none unless prices come from exchanges',
+      }),
       price_max_age_ms: T.Integer(),
       queues: T.Object({
         events_fresh: T.Integer(),

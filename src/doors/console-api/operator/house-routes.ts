@@ -11,6 +11,7 @@ import type { Db } from '../../../db/pool.ts'
 import { daysOfPartners } from '../../../money/daily/store.ts'
 import { networkCharges } from '../../../money/onchain/store.ts'
 import { RAIL } from '../../../money/pix/settle.ts'
+import { isFresh } from '../../../money/quotes/prices.ts'
 import { allAccruedFees, newestFeePayouts, oldestUnfolded } from '../../../money/treasury/store.ts'
 import { mailState } from '../../../notifications/mail-store.ts'
 import { listPartners } from '../../../parties/partners/partners.ts'
@@ -84,6 +85,7 @@ export const houseRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     return {
       rails: await renderRails(world, exceptions),
       prices,
+      markets: marketsOf(world),
       price_max_age_ms: world.quoting.price_max_age_ms,
       queues: {
         events_fresh: queue.fresh,
@@ -166,14 +168,27 @@ async function auditOf(world: World) {
 
 async function pricesOf({ prices, clock, quoting }: World) {
   const fed = await prices.latest()
-  return Object.entries(fed).map(([pair, { price, at, source }]) => ({
+  const now = new Date(clock.now())
+  return Object.entries(fed).map(([pair, fed_price]) => ({
     pair,
-    price: formatPrice(price),
-    at: at.toISOString(),
-    source,
-    fresh: clock.now() - at.getTime() <= quoting.price_max_age_ms,
+    price: formatPrice(fed_price.price),
+    at: fed_price.at.toISOString(),
+    source: fed_price.source,
+    fresh: isFresh(fed_price, now, quoting.price_max_age_ms),
   }))
 }
+
+const marketsOf = ({ prices }: World) =>
+  (prices.markets?.() ?? []).map(({ sources, ...market }) => ({
+    ...market,
+    sources: sources.map(({ source, state, price, age_ms, problem }) => ({
+      source,
+      state,
+      price: price === undefined ? null : formatPrice(price),
+      age_seconds: age_ms === undefined ? null : age_ms / 1000,
+      problem: problem ?? null,
+    })),
+  }))
 
 async function treasuryOf(world: World, { office }: ConsoleParts) {
   const [positions, fees, charges, payouts, partners] = await Promise.all([

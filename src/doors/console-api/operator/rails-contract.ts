@@ -25,6 +25,8 @@ export const RailState = T.Object({
     day_most: Maybe(Sum),
     floor: Maybe(Sum),
     gas_floor: Maybe(Sum),
+    sweep_from: Maybe(Sum),
+    sweep_fee_max: Maybe(Sum),
   }),
   pending: T.Integer(),
   processing: T.Integer(),
@@ -57,7 +59,7 @@ export const RailState = T.Object({
         ),
         reconciled: Maybe(
           T.Object(
-            { difference: Sum, block_height: T.String(), at: Timestamp },
+            { difference: Sum, block_height: Maybe(T.String()), at: Timestamp },
             { description: 'The newest comparison of the books with the chain' },
           ),
         ),
@@ -70,6 +72,44 @@ export const RailState = T.Object({
             last_failure: Maybe(T.String()),
           }),
           { description: 'As this node sees them' },
+        ),
+        sweeps: Maybe(
+          T.Object(
+            {
+              gas_account: T.String({ description: 'The account that pays for gas' }),
+              gas_amount: T.String({ ...Sum, description: 'What it has, in wei' }),
+              unswept: T.String({
+                ...Sum,
+                description: 'Credited at deposit addresses, and not swept for good',
+              }),
+              addresses: T.Integer({ description: 'At how many addresses' }),
+              under_way: T.Integer(),
+              under_way_amount: Sum,
+              read_at: Timestamp,
+            },
+            { description: 'Deposits that are swept into the wallet; null where none are' },
+          ),
+        ),
+        unknown_tokens: Maybe(
+          T.Object(
+            {
+              count: T.Integer({ description: 'How many transfers are kept: the newest 2,000' }),
+              newest: T.Array(
+                T.Object({
+                  contract: T.String(),
+                  address: T.String({ description: 'The deposit address, in lower case' }),
+                  amount: T.String({ description: 'In the smallest unit of the token' }),
+                  tx_hash: T.String(),
+                  log_index: T.Integer(),
+                  seen_at: Timestamp,
+                }),
+              ),
+            },
+            {
+              description:
+                'Transfers of other tokens than the asset to deposit addresses. They are not credited; null where there are none',
+            },
+          ),
         ),
       },
       { description: 'Null for a rail without a wallet on a real chain' },
@@ -124,7 +164,10 @@ export const limitRailByOperator = consoleEndpoint({
   permit: 'operator.rule',
   params,
   body: Fields(
-    { order_most: Figure(18), day_most: Figure(18), floor: Figure(18), gas_floor: Figure(30), reason },
+    {
+      ...{ order_most: Figure(18), day_most: Figure(18), floor: Figure(18), gas_floor: Figure(30) },
+      ...{ sweep_from: Figure(18), sweep_fee_max: Figure(30), reason },
+    },
     { minProperties: 2 },
   ),
   reply: { status: 200, schema: ActedObject },

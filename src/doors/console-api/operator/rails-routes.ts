@@ -46,6 +46,8 @@ export async function renderRails(world: World, exceptions: readonly OpenExcepti
         day_most: control.day_most?.toString() ?? null,
         floor: control.floor?.toString() ?? null,
         gas_floor: control.gas_floor?.toString() ?? null,
+        sweep_from: control.sweep_from?.toString() ?? null,
+        sweep_fee_max: control.sweep_fee_max?.toString() ?? null,
       },
       open_amount: open_amount.toString(),
       custody: custody && renderCustody(custody),
@@ -61,7 +63,7 @@ export async function renderRails(world: World, exceptions: readonly OpenExcepti
   })
 }
 
-const renderCustody = ({ gas_coin, held, reconciled, endpoints }: RailCustody) => ({
+const renderCustody = ({ gas_coin, held, reconciled, endpoints, sweeps, unknown_tokens }: RailCustody) => ({
   gas_coin,
   held: held && {
     wallet: held.wallet,
@@ -72,7 +74,7 @@ const renderCustody = ({ gas_coin, held, reconciled, endpoints }: RailCustody) =
   },
   reconciled: reconciled && {
     difference: reconciled.difference.toString(),
-    block_height: reconciled.block_height.toString(),
+    block_height: reconciled.block_height?.toString() ?? null,
     at: reconciled.at.toISOString(),
   },
   endpoints: endpoints.map(({ endpoint, state, head, latency_ms, last_failure }) => ({
@@ -82,4 +84,21 @@ const renderCustody = ({ gas_coin, held, reconciled, endpoints }: RailCustody) =
     latency_ms: latency_ms === undefined ? null : Math.round(latency_ms),
     last_failure: last_failure ?? null,
   })),
+  sweeps: sweeps && {
+    gas_account: sweeps.gas_account,
+    gas_amount: sweeps.gas_wei.toString(),
+    unswept: sweeps.unswept.toString(),
+    addresses: sweeps.addresses,
+    under_way: sweeps.under_way,
+    under_way_amount: sweeps.under_way_amount.toString(),
+    read_at: sweeps.read_at.toISOString(),
+  },
+  unknown_tokens: unknown_tokens && {
+    count: unknown_tokens.count,
+    newest: unknown_tokens.newest.map(({ contract, address, amount, tx_hash, log_index, seen_at }) => ({
+      ...{ contract, address, tx_hash, log_index },
+      amount: amount.toString(),
+      seen_at: seen_at.toISOString(),
+    })),
+  },
 })

@@ -1,5 +1,6 @@
 import { Type as T } from 'typebox'
 import { Id } from '../../../http/schema.ts'
+import { getChargeInConsole } from '../charges/contract.ts'
 import { getQuoteInConsole, getTradeInConsole } from '../conversions/contract.ts'
 import { getEventInConsole, getRequestInConsole } from '../developers/log-contract.ts'
 import { getDeliveryInConsole, getWebhook, listDeliveriesInConsole } from '../developers/webhook-contract.ts'
@@ -47,6 +48,7 @@ export const viewed: readonly Viewed[] = [
   viewOf(getPayoutInConsole, { param: 'payout_id', what: 'payout' }),
   viewOf(getTransferInConsole, { param: 'transfer_id', what: 'transfer' }),
   viewOf(getDepositInConsole, { param: 'deposit_id', what: 'deposit' }),
+  viewOf(getChargeInConsole, { param: 'charge_id', what: 'charge' }),
   viewOf(getQuoteInConsole, { param: 'quote_id', what: 'quote' }),
   viewOf(getTradeInConsole, { param: 'trade_id', what: 'trade' }),
   viewOf(getCustomerInConsole, { param: 'customer_id', what: 'customer' }),

@@ -2,6 +2,7 @@ import type { Looks } from '../../../control/operator/looks.ts'
 import type { OperatorActor, PersonActor } from '../../../core/actor.ts'
 import { findPartner } from '../../../parties/partners/partners.ts'
 import type { World } from '../../../world.ts'
+import { chargesRoutes } from '../charges/routes.ts'
 import { conversionsRoutes } from '../conversions/routes.ts'
 import { developersRoutes } from '../developers/routes.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
@@ -18,7 +19,12 @@ type ViewCall = {
 /** The handlers of the partner's pages, called for the partner in the address; personal data leaves a line in the act log. */
 export function viewRoutes(parts: ConsoleParts, looks: Looks): ConsoleHandler[] {
   const { office } = parts
-  const own = [...moneyRoutes(parts), ...conversionsRoutes(parts), ...developersRoutes(parts)]
+  const own = [
+    ...moneyRoutes(parts),
+    ...chargesRoutes(parts),
+    ...conversionsRoutes(parts),
+    ...developersRoutes(parts),
+  ]
   const views = viewed.map(({ of, view, personal }): ConsoleHandler => {
     const { run } = own.find(({ endpoint }) => endpoint === of)!
     return {

@@ -52,12 +52,14 @@ async function setObjects(api: Awaited<ReturnType<TestService['partner']>>['api'
     destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
     idempotency_key: 'view',
   })
+  const charge = await api.post('/v1/pix/charges', { customer_id, amount: '1050', idempotency_key: 'view' })
   const event = (await api.get(`/v1/events?object_id=${payout.json.id}&limit=1`)).json.data[0]
   return {
     customer_id,
     deposit_id: deposit.id,
     endpoint_id: endpoint.id,
     payout_id: payout.json.id,
+    charge_id: charge.json.id,
     request_id: payout.headers.get('x-request-id')!,
     quote_id: quote.id,
     trade_id: trade.id,

@@ -221,6 +221,7 @@ const viewPages = [
   'payouts',
   'transfers',
   'customers',
+  'charges',
   'quotes',
   'trades',
   'events',

@@ -1,5 +1,6 @@
 import { Type as T } from 'typebox'
 import { Fields, Id } from '../../../http/schema.ts'
+import { createCharge } from '../../../money/charges/contract.ts'
 import { createTransfer } from '../../../money/onchain/contract.ts'
 import { createPayout } from '../../../money/pix/contract.ts'
 import { createQuote } from '../../../money/quotes/contract.ts'
@@ -62,6 +63,14 @@ export const playPayout = consoleEndpoint({
   body: createPayout.body,
 })
 
+export const playCharge = consoleEndpoint({
+  name: 'console.playground.charge',
+  route: 'POST /console/api/{environment}/playground/charges',
+  summary: 'Create a charge as a program would',
+  ...play,
+  body: createCharge.body,
+})
+
 export const playTransfer = consoleEndpoint({
   name: 'console.playground.transfer',
   route: 'POST /console/api/{environment}/playground/transfers',
@@ -90,6 +99,7 @@ export const playExecute = consoleEndpoint({
 export const playgroundEndpoints: readonly ConsoleEndpoint[] = [
   getPlayground,
   playPayout,
+  playCharge,
   playTransfer,
   playQuote,
   playExecute,

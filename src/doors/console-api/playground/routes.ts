@@ -1,6 +1,7 @@
 import { maskDocument } from '../../../core/document.ts'
 import { selectNewest } from '../../../db/newest.ts'
 import { balancesOf } from '../../../ledger/balances.ts'
+import { createCharge } from '../../../money/charges/contract.ts'
 import { createTransfer } from '../../../money/onchain/contract.ts'
 import { createPayout } from '../../../money/pix/contract.ts'
 import { createQuote, executeQuote } from '../../../money/quotes/contract.ts'
@@ -31,6 +32,11 @@ export const playgroundRoutes = (parts: ConsoleParts): ConsoleHandler[] => {
     answer(contract.playPayout, ({ body, ...call }) => {
       const { customer_id, amount, idempotency_key } = body
       return play({ ...call, endpoint: createPayout, body, about: { customer_id, amount, idempotency_key } })
+    }),
+
+    answer(contract.playCharge, ({ body, ...call }) => {
+      const { customer_id, amount, idempotency_key } = body
+      return play({ ...call, endpoint: createCharge, body, about: { customer_id, amount, idempotency_key } })
     }),
 
     answer(contract.playTransfer, ({ body, ...call }) => {

@@ -1,4 +1,4 @@
-import type { Check } from '../../../ledger/audit.ts'
+import { type Check, IN_PRODUCTION } from '../../../ledger/audit.ts'
 import { NETWORK } from './scene.ts'
 
 /** SQL: the outpoint as it stands in the bytes of a transaction: the hash reversed, and the number in four bytes, lowest first. */
@@ -18,14 +18,29 @@ const isWrong = `(c.network <> '${NETWORK}' OR c.amount <= 0 OR c.id !~ '^[0-9a-
   OR NOT EXISTS (SELECT FROM wallets w WHERE w.id = c.wallet_id AND w.network = c.network)
   OR (c.block_height IS NULL) <> (c.block_hash IS NULL) OR (c.spent_by IS NULL) <> (c.spent_height IS NULL)
   OR c.block_height > ${tip} OR c.spent_height > ${tip} OR c.spent_height < c.block_height
-  OR c.made_by IS DISTINCT FROM (SELECT x.transfer_id FROM transactions x WHERE x.network = c.network AND x.tx_hash = split_part(c.id, ':', 1))
+  OR c.made_by IS DISTINCT FROM (SELECT x.transfer_id FROM transactions x
+    WHERE x.network = c.network AND x.tx_hash = split_part(c.id, ':', 1) AND c.address_index IS NULL)
   OR EXISTS (SELECT FROM blocks b WHERE b.network = c.network AND b.height = c.block_height AND b.hash <> c.block_hash)
   OR (c.spent_by IS NOT NULL
     AND NOT EXISTS (SELECT FROM transactions x WHERE x.network = c.network AND x.tx_hash = c.spent_by AND x.transfer_id = c.reserved_by)
     AND NOT EXISTS (SELECT FROM foreign_spends f WHERE f.wallet_id = c.wallet_id AND f.txid = c.spent_by))
   OR EXISTS (SELECT FROM transactions x JOIN blocks b ON b.network = x.network AND b.height = x.block_height AND b.hash = x.block_hash
     WHERE x.network = c.network AND x.tx_hash = c.spent_by AND x.block_height <> c.spent_height)
-  OR EXISTS (SELECT FROM coins o WHERE o.network = c.network AND o.wallet_id = c.wallet_id AND o.spent_by IS NULL AND o.script <> c.script))`
+  OR EXISTS (SELECT FROM coins o WHERE o.network = c.network AND o.wallet_id = c.wallet_id AND o.spent_by IS NULL AND o.address_index IS NULL
+    AND (o.script = c.script) <> (c.address_index IS NULL)))`
+
+/** SQL: the script that pays a bech32 address of a hash of a key. Its 32 characters of five bits are 20 bytes; six are the checksum. */
+const scriptOf = (
+  address: string,
+) => `(SELECT '0014' || string_agg(to_hex(substr(bits, 4 * n - 3, 4)::bit(4)::integer), '' ORDER BY n)
+  FROM (SELECT string_agg((strpos('qpzry9x8gf2tvdw0s3jn54khce6mua7l', substr(${address}, 4 + i, 1)) - 1)::bit(5)::text, '' ORDER BY i) AS bits
+    FROM generate_series(1, 32) AS i) AS b CROSS JOIN generate_series(1, 40) AS n)`
+
+/** SQL: what is wrong with a coin at a deposit address: its script, or its deposit, when that was told everything. */
+const isWrongAtAddress = `(a.address IS NULL OR c.made_by IS NOT NULL OR c.script IS DISTINCT FROM ${scriptOf('a.address')}
+  OR (d.id IS NOT NULL AND (d.amount <> c.amount OR d.address <> a.address))
+  OR (c.is_reported AND CASE WHEN c.block_hash IS NULL THEN d.status = 'pending'
+    ELSE (d.status = 'completed' OR (d.status = 'pending' AND d.below_minimum AND d.block_hash = c.block_hash)) IS NOT TRUE END))`
 
 const facts = 'c.id AS coin, c.wallet_id, c.made_by, c.reserved_by, c.spent_by'
 
@@ -54,6 +69,26 @@ export const coinChecks: readonly Check[] = [
       within,
     ) => `SELECT c.reserved_by AS object_id, ${facts} FROM coins c WHERE c.reserved_by IS NOT NULL AND ${within('c.reserved_by')} AND ${isWrong}
       UNION ALL SELECT c.id, ${facts} FROM coins c WHERE c.reserved_by IS NULL AND ${within(`'coins'`)} AND ${isWrong}`,
+  },
+  {
+    name: 'every coin at a deposit address has its script, and the deposit that follows from it',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT c.id AS object_id, ${facts}, c.address_index, d.id AS deposit_id, d.status FROM coins c
+      LEFT JOIN deposit_addresses a ON a.network = c.network AND a.address_index = c.address_index
+      LEFT JOIN deposits d ON d.rail = c.network AND d.tx_hash = split_part(c.id, ':', 1) AND d.output_index::text = split_part(c.id, ':', 2)
+      WHERE ${within(`'coins'`)} AND CASE WHEN c.address_index IS NULL THEN NOT c.is_reported ELSE ${isWrongAtAddress} END`,
+  },
+  {
+    // The sandbox plays its deposits, and has no coins.
+    name: 'every deposit on bitcoin in production is an output that the service found in a block',
+    walk: 'causes',
+    prefix: 'dep',
+    sql: (within) => `SELECT d.id AS object_id, d.partner_id, d.tx_hash, d.output_index FROM deposits d
+      LEFT JOIN coins c ON c.id = d.tx_hash || ':' || d.output_index AND c.network = d.rail
+      WHERE ${within('d.id')} AND d.rail = '${NETWORK}' AND ${IN_PRODUCTION}
+        AND (c.address_index IS NULL OR (d.status = 'completed' AND d.amount <> c.amount))`,
   },
   {
     name: 'every stored block is the child of the one below it',

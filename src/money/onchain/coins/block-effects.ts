@@ -9,10 +9,15 @@ export const outpointOf = (coin_id: string): { readonly txid: string; readonly v
   return { txid: txid!, vout: Number(vout) }
 }
 
-/** An output in a block that pays the wallet. */
+/** The scripts of the service: the index of the deposit address that a script pays, or null for the wallet itself. */
+export type OwnScripts = ReadonlyMap<string, number | null>
+
+/** An output in a block that pays one of these scripts. */
 type MadeCoin = {
   readonly id: string
   readonly txid: string
+  readonly script: string
+  readonly address_index: number | null
   readonly amount: bigint
   readonly is_coinbase: boolean
 }
@@ -28,7 +33,7 @@ export type BlockEffects = { readonly made: readonly MadeCoin[]; readonly spent:
  */
 export function effectsOf(
   block: FollowedBlock,
-  script: string,
+  own: OwnScripts,
   isUnspent: (coin_id: string) => boolean,
 ): BlockEffects {
   const made: MadeCoin[] = []
@@ -39,11 +44,12 @@ export function effectsOf(
       const id = coinIdOf(input)
       if (made_here.has(id) || isUnspent(id)) spent.push({ id, spent_by: txid })
     }
-    outputs.forEach((output, vout) => {
-      if (output.script !== script || output.amount === 0n) return
+    outputs.forEach(({ script, amount }, vout) => {
+      const address_index = own.get(script)
+      if (address_index === undefined || amount === 0n) return
       const id = coinIdOf({ txid, vout })
       made_here.add(id)
-      made.push({ id, txid, amount: output.amount, is_coinbase: place === 0 })
+      made.push({ id, txid, script, address_index, amount, is_coinbase: place === 0 })
     })
   })
   return { made, spent }

@@ -81,6 +81,18 @@ test('what was signed within the last hour is read for a signer that starts: the
   ])
 }, 120_000)
 
+test('a transfer that the signer does not sign within this hour reserves no coins', async () => {
+  stage = await openCoinsStage({ of_production: true, count_per_hour: 1 })
+  const { bench, world } = stage
+  await stage.fund(2)
+  const customer = await bench.customer({ BTC: BALANCE })
+  const [first, second] = [await stage.transfer(customer), await stage.transfer(customer)]
+  for (const { id } of [first, second]) await stage.carry(id)
+  expect(await stage.now(first.id)).toMatchObject({ status: 'processing', nonce: 0n })
+  expect(await stage.now(second.id)).toMatchObject({ status: 'pending', nonce: null })
+  expect(await coinsOf(world.db, second.id)).toEqual([])
+}, 120_000)
+
 test('a second transfer spends the change of the first, which is then neither replaced nor canceled', async () => {
   stage = await openCoinsStage({ replace_after_ms: 0 })
   const { bench, world } = stage

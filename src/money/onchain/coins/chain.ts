@@ -2,11 +2,11 @@ import type { Db } from '../../../db/pool.ts'
 import { InvalidAnswer } from '../../../rails/answers.ts'
 import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
 import type { BitcoinRail, Spending } from '../../../rails/chain/bitcoin/rail.ts'
+import { scriptOfOrder } from '../../../rails/chain/bitcoin/transaction.ts'
 import { orNone, orUnavailable, unavailable } from '../../../rails/chain/check.ts'
 import type { Attempt, ChainOrder, ChainRail, Made, Purpose, Screened } from '../../../rails/chain/rail.ts'
 import { pauseRail } from '../../custody/controls.ts'
 import { addWallet, recordForeign } from '../../custody/wallets.ts'
-import { scriptOfAddress } from '../address.ts'
 import { coinIdOf, outpointOf } from './block-effects.ts'
 import { chooseCoins, openPoolWatch, walletStateOf } from './choosing.ts'
 import { finalityOfBlock, holdingsOfCoins, lookAtCoins } from './evidence.ts'
@@ -92,12 +92,13 @@ const dustOf = (script: string): bigint => {
 }
 
 async function screenOrder(scene: CoinScene, order: ChainOrder): Promise<Screened> {
-  const script = scriptOfAddress(order.destination_address)
+  const script = scriptOfOrder(order)
   if (order.amount < dustOf(script)) return { kind: 'refused', rail_code: 'dust' }
   if (!(await scene.tipAtHead())) return scene.later(order, 'endpoints_unavailable')
   // The money would not leave the wallet, and the books would say that it did.
-  const is_own = script === (await scene.placeOf()).script
-  return is_own ? { kind: 'refused', rail_code: 'own_address' } : { kind: 'payable' }
+  if (script === (await scene.placeOf()).script) return { kind: 'refused', rail_code: 'own_address' }
+  // Coins that are reserved and cannot be signed for within this hour would be missing for other transfers.
+  return (await scene.rail.keepRoom(order)) ? { kind: 'payable' } : scene.later(order, 'signer_limit')
 }
 
 /** A cancel pays nobody, so it is signed also for coins that are spent or gone: operators resolve a transfer by it. */
@@ -122,7 +123,10 @@ async function sign(
     return scene.later(order, 'endpoints_disagree')
   const behind = known ?? []
   const answer = await ask({
-    coins: coins.map(({ id, amount, script }) => ({ ...outpointOf(id), amount, script })),
+    coins: coins.map(({ id, amount, script, address_index }) => ({
+      ...{ ...outpointOf(id), amount, script },
+      ...(address_index === null ? {} : { address_index }),
+    })),
     unmined: {
       vsize: behind.reduce((sum, { vsize }) => sum + vsize, 0),
       fee: behind.reduce((sum, { fee }) => sum + fee, 0n),

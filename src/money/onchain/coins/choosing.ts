@@ -1,13 +1,18 @@
+import { scriptOfOrder } from '../../../rails/chain/bitcoin/transaction.ts'
 import type { ChainOrder, Chosen, WalletState } from '../../../rails/chain/rail.ts'
-import { scriptOfAddress } from '../address.ts'
 import { outpointOf } from './block-effects.ts'
 import type { CoinPlace, CoinScene } from './scene.ts'
 import { type Selectable, selectCoins } from './selection.ts'
-import { freeCoins, reservationsOf, type StoredBlock, unacceptedSpends, unsignedCoins } from './store.ts'
+import {
+  COINBASE_DEPTH,
+  freeCoins,
+  reservationsOf,
+  type StoredBlock,
+  unacceptedSpends,
+  unsignedCoins,
+} from './store.ts'
 import { unminedChange } from './unmined.ts'
 
-/** Outputs that pay a miner can be spent after so many blocks. */
-const COINBASE_DEPTH = 100n
 /** Of the free coins the largest ones are chosen from. All of these are looked up in the mempools. */
 const SELECTABLE_MOST = 1000
 const SELECTIONS_MOST = 5
@@ -55,7 +60,10 @@ async function untouchedOutputs(
   at: CoinPlace,
   tip: StoredBlock,
 ): Promise<readonly Untouched[]> {
-  const bounds = { coinbase_height: tip.height, final_height: tip.height, limit: SELECTABLE_MOST }
+  const bounds = {
+    ...{ coinbase_height: tip.height, final_height: tip.height, limit: SELECTABLE_MOST },
+    has_deposits: scene.canSpendAt !== undefined,
+  }
   const free = await freeCoins(scene.db(), at, bounds)
   const change = unminedChange(await scene.spendersOf(at), at.script)
   const unsigned = await unsignedCoins(scene.db(), at)
@@ -101,7 +109,15 @@ export async function walletStateOf(
   return stateOf(next_nonce - open, next_nonce - open, next_nonce)
 }
 
-type Candidate = Selectable & { readonly script: string; readonly made_by: string | null }
+type Candidate = Selectable & {
+  readonly script: string
+  readonly made_by: string | null
+  readonly address_index: number | null
+}
+
+/** A coin is reserved for good: one that the signer cannot sign for would stop its transfer. */
+const hasKey = ({ canSpendAt }: CoinScene, { address_index, script }: Candidate): boolean =>
+  address_index === null || canSpendAt?.(address_index, script) === true
 
 export async function chooseCoins(scene: CoinScene, watch: PoolWatch, order: ChainOrder): Promise<Chosen> {
   const { rail, db } = scene
@@ -109,23 +125,24 @@ export async function chooseCoins(scene: CoinScene, watch: PoolWatch, order: Cha
   const tip = await scene.tipAtHead()
   if (!tip) return scene.later(order, 'endpoints_unavailable')
   const at = await scene.placeOf()
-  const script_bytes = scriptOfAddress(order.destination_address).length / 2
+  const script_bytes = scriptOfOrder(order).length / 2
   const needs = { amount: order.amount, sat_per_vbyte: await rail.satPerVbyte(), script_bytes }
   const bounds = {
     coinbase_height: tip.height + 1n - COINBASE_DEPTH,
     final_height: finalHeightOf(scene, tip),
+    has_deposits: scene.canSpendAt !== undefined,
     limit: SELECTABLE_MOST,
   }
   const free = await freeCoins(db(), at, bounds)
   let coins: readonly Candidate[] = [
     ...free.map((coin) => ({ ...coin, made_by: null, behind: [] })),
-    ...unminedChange(await scene.spendersOf(at), at.script),
+    ...unminedChange(await scene.spendersOf(at), at.script).map((coin) => ({ ...coin, address_index: null })),
   ]
   for (let n = 0; n < SELECTIONS_MOST; n++) {
     const chosen = selectCoins(coins, needs)
     if (!chosen) return scene.later(order, 'wallet_too_empty')
     const unspent = await Promise.all(chosen.map(({ id }) => rail.isUnspent(outpointOf(id))))
-    const doubtful = new Set(chosen.filter((_, place) => unspent[place] !== true))
+    const doubtful = new Set(chosen.filter((coin, place) => unspent[place] !== true || !hasKey(scene, coin)))
     if (doubtful.size === 0)
       return {
         kind: 'chosen',

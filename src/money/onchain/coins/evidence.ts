@@ -1,7 +1,7 @@
 import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
+import { scriptOfOrder } from '../../../rails/chain/bitcoin/transaction.ts'
 import { unavailable } from '../../../rails/chain/check.ts'
 import type { Attempt, Block, ChainOrder, Finality, Holdings, Seen } from '../../../rails/chain/rail.ts'
-import { scriptOfAddress } from '../address.ts'
 import { type CoinScene, NETWORK } from './scene.ts'
 import { areCoinsGone, blockAtHeight, coinsOf, type StoredCoin, sumCoinsAt } from './store.ts'
 
@@ -71,7 +71,7 @@ function effectOf(order: ChainOrder, { purpose, signed, tx_hash }: Attempt): 'pa
   const { txid, outputs } = readSigned(signed)
   if (txid !== tx_hash) return 'other'
   if (purpose === 'cancel') return 'none'
-  const script = scriptOfAddress(order.destination_address)
+  const script = scriptOfOrder(order)
   const paid = outputs.filter((output) => output.script === script && output.amount === order.amount)
   return paid.length === 1 ? 'paid' : 'other'
 }
@@ -95,9 +95,12 @@ export async function holdingsOfCoins(scene: CoinScene): Promise<Holdings> {
   const block = tip && (await blockAtHeight(scene.db(), NETWORK, tip.height + 1n - scene.confirmations))
   if (!block) return unavailable()
   const { height: block_height, hash: block_hash } = block
-  const asset = await sumCoinsAt(scene.db(), at, block_height)
+  const { in_wallet, at_addresses } = await sumCoinsAt(scene.db(), at, block_height)
   // Undone meanwhile: the sum may be of another branch.
   const after = await blockAtHeight(scene.db(), NETWORK, block_height)
   if (after?.hash !== block_hash) return unavailable()
-  return { wallet: at.address, asset, native: asset, block_height, block_hash }
+  const held = scene.canSpendAt
+    ? { asset: in_wallet + at_addresses, at_addresses: 0n }
+    : { asset: in_wallet, at_addresses }
+  return { wallet: at.address, ...held, native: held.asset, block_height, block_hash }
 }

@@ -94,7 +94,9 @@ test('coins are found, spent and summed as of any block; coinbase outputs are ma
   ])
   const sums = await Promise.all(
     [0n, 1n, 2n, 3n].map((height) =>
-      sumCoinsAt(bench.world.db, { wallet_id: WALLET, network: 'bitcoin' }, height),
+      sumCoinsAt(bench.world.db, { wallet_id: WALLET, network: 'bitcoin' }, height).then(
+        ({ in_wallet }) => in_wallet,
+      ),
     ),
   )
   expect(sums).toEqual([0n, 50n, 57n, 50n])

@@ -3,7 +3,9 @@ import type { Network } from '../../../core/networks.ts'
 import { takeStep } from '../../../db/chore.ts'
 import type { Db } from '../../../db/pool.ts'
 import type { BitcoinRail, FollowedBlock } from '../../../rails/chain/bitcoin/rail.ts'
-import { effectsOf } from './block-effects.ts'
+import { addressOfScript } from '../../../rails/chain/bitcoin/transaction.ts'
+import { addressIndexes } from '../../deposits/addresses-store.ts'
+import { coinIdOf, effectsOf, type OwnScripts } from './block-effects.ts'
 import {
   areCoinsBelow,
   blockAtHeight,
@@ -13,11 +15,11 @@ import {
   type StoredBlock,
   storeEffects,
   tipOf,
-  unspentIds,
+  unspentAmong,
 } from './store.ts'
 
 /**
- * Follows a chain block by block and keeps the coins of a wallet (decision 0058). Each block is one transaction. If the next
+ * Follows a chain block by block and keeps the coins of a wallet and of the deposit addresses (decisions 0058 and 0061). Each block is one transaction. If the next
  * block is not the child of the newest stored one, the newest one is undone, until the branches meet. One node follows at a
  * time; a second one changes nothing, because each transaction checks the stored tip again.
  */
@@ -32,7 +34,8 @@ export type Following = {
 
 export type Followed =
   /** `foreign`: transactions that spend coins and that this database did not sign, seen for the first time. */
-  | { readonly kind: 'at_head' | 'behind'; readonly foreign: readonly string[] }
+  | { readonly kind: 'at_head'; readonly foreign: readonly string[]; readonly tip: StoredBlock | undefined }
+  | { readonly kind: 'behind'; readonly foreign: readonly string[] }
   /** The chain left the oldest stored block: what happened before it is not known any more. */
   | { readonly kind: 'lost'; readonly foreign: readonly string[]; readonly oldest: StoredBlock }
 
@@ -48,7 +51,7 @@ export async function follow(
     const tip = await tipOf(db, network)
     const next =
       tip === undefined ? await firstBlock(rail, start_height) : await nextBlock(db, following, tip)
-    if (next === undefined) return { kind: 'at_head', foreign }
+    if (next === undefined) return { kind: 'at_head', foreign, tip }
     const is_child = next !== 'undo' && (tip === undefined || next.parent_hash === tip.hash)
     if (is_child) foreign.push(...(await applyBlock(db, following, tip, next)))
     else if (!(await undoBlock(db, following, tip!))) {
@@ -124,11 +127,32 @@ const applyBlock = (
   }).catch(stay<string[]>([]))
 
 async function storeBlock(tx: Db, following: Following, block: FollowedBlock): Promise<string[]> {
-  const { network, script } = following
+  const { network } = following
   await insertBlock(tx, network, block)
-  const unspent = await unspentIds(tx, network)
-  const effects = effectsOf(block, script, (id) => unspent.has(id))
+  const inputs = block.transactions.flatMap((transaction) => transaction.inputs.map(coinIdOf))
+  const unspent = await unspentAmong(tx, network, inputs)
+  const effects = effectsOf(block, await ownScripts(tx, following, block), (id) => unspent.has(id))
   return storeEffects(tx, following, block, effects)
+}
+
+/** The wallet's script, and those of the block's outputs that pay deposit addresses: one statement per block finds them. */
+async function ownScripts(tx: Db, { network, script }: Following, block: FollowedBlock): Promise<OwnScripts> {
+  const scripts = new Map<string, string>()
+  for (const { outputs } of block.transactions)
+    for (const output of outputs) {
+      const address = scripts.has(output.script) ? undefined : addressOfScript(output.script)
+      if (address !== undefined) scripts.set(output.script, address)
+    }
+  const indexes = await addressIndexes(tx, network, [...scripts.values()])
+  const own = new Map<string, number | null>([[script, null]])
+  for (const [found, address] of scripts) {
+    const index = indexes.get(address)
+    // Change would be credited to the customer.
+    if (index !== undefined && found === script)
+      throw new Error(`${network}: the wallet ${address} is a deposit address too, at index ${index}`)
+    if (index !== undefined) own.set(found, index)
+  }
+  return own
 }
 
 /**

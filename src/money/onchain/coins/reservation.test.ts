@@ -59,9 +59,8 @@ const reserve = (transfer: Transfer, coins: readonly ChosenCoin[]) =>
 
 /** Signs with the coins of the transfer and stores the transaction. Returns its change. */
 async function sign(transfer: Transfer, attempt: number): Promise<ChosenCoin> {
-  const coins = (await coinsOf(bench.world.db, transfer.id)).map((coin) => ({
-    ...coin,
-    ...outpointOf(coin.id),
+  const coins = (await coinsOf(bench.world.db, transfer.id)).map(({ id, amount, script }) => ({
+    ...{ ...outpointOf(id), amount, script },
   }))
   const amount = coins.reduce((sum, coin) => sum + coin.amount, 0n) - 1000n * BigInt(attempt)
   const signed = wallet.spend(coins, [{ script: wallet.script, amount }])

@@ -19,6 +19,11 @@ export type FollowedChainOptions = {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   /** The first block that is read. Coins of earlier blocks are not found. */
   readonly start_height?: bigint
+  /**
+   * Whether the signer has the key of a coin at a deposit address, by its index and script. Absent: it has none of these keys, and such
+   * coins are not spent.
+   */
+  readonly canSpendAt?: (address_index: number, script: string) => boolean
   /** The signer's limit of an hour: it never signs an order above it. */
   readonly order_most?: bigint
   readonly confirmations?: number
@@ -44,7 +49,7 @@ export function openCoinScene(options: FollowedChainOptions) {
   let place: CoinPlace | undefined
 
   return {
-    ...{ rail, db, clock, log },
+    ...{ rail, db, clock, log, canSpendAt: options.canSpendAt },
     confirmations: BigInt(options.confirmations ?? networks[NETWORK].confirmations),
 
     async placeOf(): Promise<CoinPlace> {

@@ -78,3 +78,11 @@ test('what is selected suffices, is there, and has no coin too many; what mined 
     { numRuns: 500 },
   )
 })
+
+test('a coin that costs more to spend than it is worth is not spent, although mined coins come first', () => {
+  const dust = mined('dust', 68n * NEEDS.sat_per_vbyte)
+  const change = [unmined('a', 60_000n, 'tr_1'), unmined('b', 60_000n, 'tr_2')]
+  expect(ids(selectCoins([dust, ...change], NEEDS))).toEqual(['a', 'b'])
+  const worth_it = mined('worth it', dust.amount + 1n)
+  expect(ids(selectCoins([worth_it, ...change], NEEDS))).toEqual(['worth it', 'a', 'b'])
+})

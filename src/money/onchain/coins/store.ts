@@ -1,4 +1,4 @@
-import type { Network } from '../../../core/networks.ts'
+import { type Network, networks } from '../../../core/networks.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import type { Db } from '../../../db/pool.ts'
 import { insertInto, rowSource, targetOf } from '../../../ledger/command.ts'
@@ -6,8 +6,8 @@ import type { FollowedBlock } from '../../../rails/chain/bitcoin/rail.ts'
 import type { BlockEffects } from './block-effects.ts'
 
 /**
- * The coins of a wallet on a chain that the service follows (decision 0058), and the newest blocks of that chain. Blocks and
- * reservations take turns: both lock the row of the wallet.
+ * The coins of a wallet and of the deposit addresses on a chain that the service follows (decisions 0058 and 0061), and the newest blocks of
+ * that chain. Blocks and reservations take turns: both lock the row of the wallet.
  */
 export type StoredCoin = {
   readonly id: string
@@ -22,6 +22,9 @@ export type StoredCoin = {
   readonly reserved_by: string | null
   readonly spent_by: string | null
   readonly spent_height: bigint | null
+  /** Of the deposit address that the output pays; null: the output pays the wallet itself. */
+  readonly address_index: number | null
+  readonly is_reported: boolean
 }
 
 /** Locked behind the wallets, by its name: whoever reserves coins has the wallet's row, and so reads what is true now. */
@@ -51,6 +54,9 @@ export const insertCoins = insertInto('coins', {
   made_by: 'text?',
   reserved_by: 'text?',
 })
+
+/** Outputs that pay a miner can be spent after so many blocks. */
+export const COINBASE_DEPTH = 100n
 
 /** Transfers whose change another transfer spends: nothing else may be signed for them. */
 export const spentFurtherRows = rowSource<{ readonly id: string }>(
@@ -94,6 +100,8 @@ type FreeBounds = {
    * a reorganisation, and of several transactions another one may be mined. Nobody could end a transfer whose coin never comes back.
    */
   readonly final_height: bigint
+  /** Also coins at deposit addresses: the signer has their keys. */
+  readonly has_deposits: boolean
   readonly limit: number
 }
 
@@ -101,15 +109,15 @@ type FreeBounds = {
 export async function freeCoins(
   db: Db,
   { wallet_id, network }: { readonly wallet_id: string; readonly network: Network },
-  { coinbase_height, final_height, limit }: FreeBounds,
+  { coinbase_height, final_height, has_deposits, limit }: FreeBounds,
 ): Promise<StoredCoin[]> {
   const { rows } = await db.query({
     name: 'free coins',
     text: `SELECT ${columnsOf('coins')} FROM coins WHERE network = $1 AND wallet_id = $2 AND spent_by IS NULL AND reserved_by IS NULL
         AND block_height IS NOT NULL AND (NOT is_coinbase OR block_height <= $3)
         AND (block_height <= $4 OR 1 = (SELECT count(*) FROM transactions x WHERE x.transfer_id = coins.made_by))
-      ORDER BY amount DESC, id LIMIT $5`,
-    values: [network, wallet_id, coinbase_height, final_height, limit],
+        AND (address_index IS NULL OR $5) ORDER BY amount DESC, id LIMIT $6`,
+    values: [network, wallet_id, coinbase_height, final_height, has_deposits, limit],
   })
   return rows
 }
@@ -147,19 +155,20 @@ export async function areCoinsGone(db: Db, transfer_id: string, height: bigint):
   return rows.length > 0
 }
 
-/** What the coins of a wallet sum up to at a block of the followed chain. */
+/** What the coins of a wallet sum up to at a block of the followed chain, and those at deposit addresses. */
 export async function sumCoinsAt(
   db: Db,
   { wallet_id, network }: { readonly wallet_id: string; readonly network: Network },
   height: bigint,
-): Promise<bigint> {
+): Promise<{ readonly in_wallet: bigint; readonly at_addresses: bigint }> {
   const { rows } = await db.query({
     name: 'sum coins',
-    text: `SELECT coalesce(sum(amount), 0) AS sum FROM coins WHERE network = $1 AND wallet_id = $2 AND block_height <= $3
-      AND (spent_by IS NULL OR spent_height > $3)`,
+    text: `SELECT coalesce(sum(amount) FILTER (WHERE address_index IS NULL), 0) AS in_wallet,
+        coalesce(sum(amount) FILTER (WHERE address_index IS NOT NULL), 0) AS at_addresses
+      FROM coins WHERE network = $1 AND wallet_id = $2 AND block_height <= $3 AND (spent_by IS NULL OR spent_height > $3)`,
     values: [network, wallet_id, height],
   })
-  return BigInt(rows[0].sum)
+  return { in_wallet: BigInt(rows[0].in_wallet), at_addresses: BigInt(rows[0].at_addresses) }
 }
 
 export type StoredBlock = { readonly height: bigint; readonly hash: string; readonly parent_hash: string }
@@ -196,12 +205,16 @@ export async function areCoinsBelow(db: Db, network: Network, height: bigint): P
   return rows.length > 0
 }
 
-/** The outputs of the network's wallets that no block spends. */
-export async function unspentIds(db: Db, network: Network): Promise<ReadonlySet<string>> {
+/** Which of these outputs are coins that no block spends. */
+export async function unspentAmong(
+  db: Db,
+  network: Network,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ id: string }>({
     name: 'unspent coins',
-    text: 'SELECT id FROM coins WHERE network = $1 AND spent_by IS NULL',
-    values: [network],
+    text: 'SELECT id FROM coins WHERE network = $1 AND id = ANY($2) AND spent_by IS NULL',
+    values: [network, ids],
   })
   return new Set(rows.map(({ id }) => id))
 }
@@ -221,7 +234,7 @@ export async function insertBlock(tx: Db, network: Network, block: FollowedBlock
   const { block_height, block_hash, parent_hash } = block
   await tx.query({
     name: 'insert block',
-    text: 'INSERT INTO blocks (network, height, hash, parent_hash) VALUES ($1, $2, $3, $4)',
+    text: 'INSERT INTO blocks (network, height, hash, parent_hash, is_searched) VALUES ($1, $2, $3, $4, true)',
     values: [network, block_height, block_hash, parent_hash],
   })
   await tx.query({
@@ -231,27 +244,32 @@ export async function insertBlock(tx: Db, network: Network, block: FollowedBlock
   })
 }
 
-type Placed = { readonly network: Network; readonly wallet_id: string; readonly script: string }
+type Placed = { readonly network: Network; readonly wallet_id: string }
 
 /** Returns the transactions that spend coins and that this database did not sign. */
 export async function storeEffects(
   tx: Db,
-  { network, wallet_id, script }: Placed,
+  { network, wallet_id }: Placed,
   { block_height, block_hash }: FollowedBlock,
   { made, spent }: BlockEffects,
 ): Promise<string[]> {
   if (made.length > 0)
     await tx.query({
       name: 'store made coins',
-      text: `INSERT INTO coins (id, network, wallet_id, script, amount, is_coinbase, made_by, block_height, block_hash)
-        SELECT new.id, $1, $2, $3, new.amount, new.is_coinbase,
-          (SELECT x.transfer_id FROM transactions x WHERE x.network = $1 AND x.tx_hash = new.txid), $4, $5
-        FROM unnest($6::text[], $7::text[], $8::bigint[], $9::boolean[]) AS new (id, txid, amount, is_coinbase) ORDER BY new.id
-        ON CONFLICT (id) DO UPDATE SET block_height = excluded.block_height, block_hash = excluded.block_hash`,
+      // What a transfer of the service pays to a deposit address is no change of the transfer: it is a deposit like any other.
+      text: `INSERT INTO coins (id, network, wallet_id, script, amount, is_coinbase, made_by, block_height, block_hash, address_index, is_reported)
+        SELECT new.id, $1, $2, new.script, new.amount, new.is_coinbase, CASE WHEN new.address_index IS NULL THEN
+            (SELECT x.transfer_id FROM transactions x WHERE x.network = $1 AND x.tx_hash = new.txid) END,
+          $3, $4, new.address_index, new.address_index IS NULL
+        FROM unnest($5::text[], $6::text[], $7::text[], $8::integer[], $9::bigint[], $10::boolean[])
+          AS new (id, txid, script, address_index, amount, is_coinbase) ORDER BY new.id
+        ON CONFLICT (id) DO UPDATE SET block_height = excluded.block_height, block_hash = excluded.block_hash, is_reported = excluded.is_reported`,
       values: [
-        ...[network, wallet_id, script, block_height, block_hash],
+        ...[network, wallet_id, block_height, block_hash],
         made.map(({ id }) => id),
         made.map(({ txid }) => txid),
+        made.map(({ script }) => script),
+        made.map(({ address_index }) => address_index),
         made.map(({ amount }) => amount),
         made.map(({ is_coinbase }) => is_coinbase),
       ],
@@ -284,7 +302,8 @@ export async function removeBlock(tx: Db, network: Network, height: bigint): Pro
   })
   await tx.query({
     name: 'undo made coins',
-    text: 'UPDATE coins SET block_height = NULL, block_hash = NULL WHERE network = $1 AND block_height = $2',
+    text: `UPDATE coins SET block_height = NULL, block_hash = NULL, is_reported = address_index IS NULL
+      WHERE network = $1 AND block_height = $2`,
     values,
   })
   await tx.query({
@@ -364,4 +383,60 @@ export async function openSpenders(
     values: [network, wallet_id],
   })
   return rows
+}
+
+/** A coin at a deposit address of which deposits do not know everything yet. */
+export type UnreportedCoin = Pick<StoredCoin, 'id' | 'amount' | 'block_height' | 'block_hash'> & {
+  readonly address: string
+  /** Blocks on top of the coin, its own included; null in no block. */
+  readonly depth: number | null
+}
+
+/**
+ * Coins whose deposit does not show the block and the depth that the stored blocks give. None if the newest stored block is not `tip`. A
+ * reward of a miner counts as not deep enough until it can be spent.
+ */
+export async function unreportedCoins(
+  db: Db,
+  {
+    network,
+    tip,
+    after,
+    limit,
+  }: {
+    readonly network: Network
+    readonly tip: StoredBlock
+    readonly after: string
+    readonly limit: number
+  },
+): Promise<UnreportedCoin[]> {
+  const { rows } = await db.query({
+    name: 'unreported coins',
+    text: `SELECT c.id, c.amount, c.block_height, c.block_hash, a.address, s.depth FROM coins c
+      JOIN deposit_addresses a ON a.network = c.network AND a.address_index = c.address_index
+      CROSS JOIN LATERAL (SELECT ($3::bigint - c.block_height + 1)::integer AS blocks) AS n
+      CROSS JOIN LATERAL (SELECT CASE WHEN c.is_coinbase AND n.blocks < $4 THEN least(n.blocks, $5) ELSE n.blocks END AS depth) AS s
+      LEFT JOIN deposits d ON d.rail = c.network AND d.tx_hash = split_part(c.id, ':', 1) AND d.output_index = split_part(c.id, ':', 2)::integer
+      WHERE c.network = $1 AND NOT c.is_reported AND c.id > $6
+        AND $2 = (SELECT b.hash FROM blocks b WHERE b.network = $1 ORDER BY b.height DESC LIMIT 1)
+        AND (d.id IS NULL OR d.status <> 'pending' OR (d.block_hash, d.depth) IS DISTINCT FROM (c.block_hash, s.depth))
+      ORDER BY c.id LIMIT $7`,
+    values: [
+      ...[network, tip.hash, tip.height, COINBASE_DEPTH],
+      ...[networks[network].confirmations - 1, after, limit],
+    ],
+  })
+  return rows
+}
+
+/** Only if no block has made the coin, or was undone, since it was read. */
+export async function markReported(
+  db: Db,
+  { id, block_hash }: Pick<StoredCoin, 'id' | 'block_hash'>,
+): Promise<void> {
+  await db.query({
+    name: 'mark coin reported',
+    text: 'UPDATE coins SET is_reported = true WHERE id = $1 AND block_hash IS NOT DISTINCT FROM $2',
+    values: [id, block_hash],
+  })
 }

@@ -5,7 +5,12 @@ import type { EndpointFacts } from '../rpc-health.ts'
 export type Outpoint = { readonly txid: string; readonly vout: number }
 
 /** An output that can be spent. `script` is hex; amounts are satoshis. */
-export type Coin = Outpoint & { readonly amount: bigint; readonly script: string }
+export type Coin = Outpoint & {
+  readonly amount: bigint
+  readonly script: string
+  /** Of the deposit address that the output pays, whose key spends it. Absent: the output pays the wallet itself. */
+  readonly address_index?: number
+}
 
 export type BlockTransaction = {
   readonly txid: string
@@ -55,6 +60,11 @@ export interface BitcoinRail {
    * never made, or it is spent in the chain of all nodes, which do not tell one from the other.
    */
   isUnspent(outpoint: Outpoint): Promise<boolean | undefined>
+  /**
+   * Asked before coins are reserved: whether the signer's limits of an hour leave room for the payment. The room is kept for it for
+   * half a minute.
+   */
+  keepRoom(order: ChainOrder): Promise<boolean>
   /** Terms are `fee` and `vsize` of the signed transaction, and `rate`, today's when it was signed, in satoshis per 1,000 virtual bytes. */
   attempt(
     order: ChainOrder,

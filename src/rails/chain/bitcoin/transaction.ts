@@ -4,6 +4,7 @@ import { Address, OutScript } from '@scure/btc-signer/payment.js'
 import { RawTx } from '@scure/btc-signer/script.js'
 import { SigHash, Transaction } from '@scure/btc-signer/transaction.js'
 import { hash160 } from '@scure/btc-signer/utils.js'
+import type { ChainOrder } from '../rail.ts'
 import { readSigned } from './bytes.ts'
 import type { Coin, Outpoint } from './rail.ts'
 
@@ -18,24 +19,42 @@ const VERSION = 2
 const LOCK_TIME = 0
 /** Signals that the transaction may be replaced, and sets no lock. */
 const SEQUENCE = 0xfffffffd
-/** A hash of a key (P2WPKH): version 0, and 20 bytes. */
-const WALLET_SCRIPT = /^0014[0-9a-f]{40}$/
+/** A hash of a key (P2WPKH): version 0, and 20 bytes. Wallets and deposit addresses have such scripts. */
+const KEY_HASH_SCRIPT = /^0014[0-9a-f]{40}$/
 /** The first byte of r is below 0x80 in every signature, so signatures of all inputs have the same length, or less. */
 const SIGNATURE = { lowR: true } as const
 
 const LOWER_HEX = /^[0-9a-f]+$/
 
 const mainnet = Address()
+/**
+ * BIP 350 asks senders to accept future witness versions. Anyone can spend the outputs of an undefined version, so only the
+ * defined ones are paid.
+ */
 const payable: readonly string[] = ['pkh', 'sh', 'wpkh', 'wsh', 'tr']
 
-/** The script that an address of Bitcoin stands for; undefined if the text is none, or of a kind that nobody could spend. */
+/** The script that pays an address of Bitcoin, in hex; undefined if the text is none, or of a kind that nobody could spend. */
 export function scriptOf(address: string): string | undefined {
   try {
     const output = mainnet.decode(address)
+    // BIP 341: an output key that is not an x coordinate of the curve can never be spent. Only encoding checks it.
     return payable.includes(output.type) ? hexOf(OutScript.encode(output)) : undefined
   } catch {
     return undefined
   }
+}
+
+/** The address of a script that pays a hash of a key; undefined for all others. */
+export const addressOfScript = (script: string): string | undefined =>
+  KEY_HASH_SCRIPT.test(script)
+    ? mainnet.encode({ type: 'wpkh', hash: hexToBytes(script.slice(4)) })
+    : undefined
+
+/** The script that pays an order. Its address was checked before the order was accepted. */
+export function scriptOfOrder({ id, destination_address }: ChainOrder): string {
+  const script = scriptOf(destination_address)
+  if (script === undefined) throw new Error(`bitcoin: the destination of ${id} is no address.`)
+  return script
 }
 
 export const outpointText = ({ txid, vout }: Outpoint): string => `${txid}:${vout}`
@@ -91,10 +110,10 @@ export function decodePsbt(psbt: string): BitcoinDraft | undefined {
 }
 const TOLERANT = { allowUnknownOutputs: true, allowUnknownInputs: true } as const
 
-/** Signs with RFC 6979: the same transaction always gets the same bytes, so a crash before they are stored leaves no second ones. */
-export function signDraftWith(draft: BitcoinDraft, key: Uint8Array): string {
+/** Signs each input with the key of its coin, and with RFC 6979: the same transaction always gets the same bytes, so a crash before they are stored leaves no second ones. */
+export function signDraftWith(draft: BitcoinDraft, keyAt: (place: number) => Uint8Array): string {
   const transaction = composed(draft)
-  transaction.sign(key, [SigHash.ALL])
+  for (const place of places(draft.coins.length)) transaction.signIdx(keyAt(place), place, [SigHash.ALL])
   transaction.finalize()
   return transaction.hex
 }
@@ -114,10 +133,10 @@ function composed({ coins, outputs }: BitcoinDraft): Transaction {
 }
 
 /**
- * Whether the bytes are the draft with a valid signature of the wallet on each input. A signer may be another program; what a node
+ * Whether the bytes are the draft with a valid signature on each input, by the key of its coin. A signer may be another program; what a node
  * would refuse must not be stored as a payment.
  */
-export function isSignedDraft(signed: string, draft: BitcoinDraft, wallet_script: string): boolean {
+export function isSignedDraft(signed: string, draft: BitcoinDraft): boolean {
   if (!LOWER_HEX.test(signed)) return false
   try {
     const { witnesses = [], ...raw } = RawTx.decode(hexToBytes(signed))
@@ -126,7 +145,7 @@ export function isSignedDraft(signed: string, draft: BitcoinDraft, wallet_script
       raw.lockTime === LOCK_TIME &&
       raw.inputs.length === draft.coins.length &&
       raw.inputs.every(({ sequence, finalScriptSig }) => sequence === SEQUENCE && finalScriptSig.length === 0)
-    return same_effect && isSame(readSigned(signed), draft) && areValid(witnesses, draft, wallet_script)
+    return same_effect && isSame(readSigned(signed), draft) && areValid(witnesses, draft)
   } catch {
     return false
   }
@@ -138,12 +157,12 @@ function isSame(facts: ReturnType<typeof readSigned>, { coins, outputs }: Bitcoi
   return textOf(facts.inputs.map(outpointText), facts.outputs) === textOf(coins.map(outpointText), outputs)
 }
 
-function areValid(witnesses: readonly Uint8Array[][], draft: BitcoinDraft, wallet_script: string): boolean {
-  if (!WALLET_SCRIPT.test(wallet_script)) return false
-  const key_hash = wallet_script.slice(4)
-  const spent_script = hexToBytes(`76a914${key_hash}88ac`)
+function areValid(witnesses: readonly Uint8Array[][], draft: BitcoinDraft): boolean {
   const transaction = composed(draft)
-  return draft.coins.every(({ amount }, place) => {
+  return draft.coins.every(({ amount, script }, place) => {
+    if (!KEY_HASH_SCRIPT.test(script)) return false
+    const key_hash = script.slice(4)
+    const spent_script = hexToBytes(`76a914${key_hash}88ac`)
     const [signature, key, ...more] = witnesses[place] ?? []
     if (!signature || !key || more.length > 0) return false
     if (signature.at(-1) !== SigHash.ALL || hexOf(hash160(key)) !== key_hash) return false

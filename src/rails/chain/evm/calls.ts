@@ -138,6 +138,9 @@ const ReceiptForm = T.Object({
   operatorFeeConstant: T.Optional(T.Unknown()),
 })
 
+const isFrom = (told: { readonly from: string }, from: string | undefined): boolean =>
+  from === undefined || lower(told.from) === lower(from)
+
 const quantityIn = (value: unknown): bigint | undefined =>
   Value.Check(Quantity, value) ? BigInt(value) : undefined
 
@@ -150,15 +153,20 @@ const costOf = (receipt: Static<typeof ReceiptForm>): ReceiptCost => ({
   ),
 })
 
-/** Null while the transaction is in no block. The hash commits to the sender: a receipt with another sender is invented. */
-export const receiptOf = (tx_hash: string, from: string): RpcCall<EvmReceipt | null> =>
+/**
+ * Null while the transaction is in no block. The hash commits to the sender: where the sender is known, a receipt with another one is
+ * invented.
+ */
+export const receiptOf = (tx_hash: string, from?: string): RpcCall<EvmReceipt | null> =>
   rpcCall({
     method: 'eth_getTransactionReceipt',
     params: [tx_hash],
+    // The receipt of a stranger's transaction is as long as the stranger likes.
+    ...(from === undefined ? { is_long: 'vast' as const } : {}),
     result: orNull(ReceiptForm),
     read(receipt) {
       if (!receipt) return null
-      assertIs(lower(receipt.transactionHash) === tx_hash && lower(receipt.from) === lower(from))
+      assertIs(lower(receipt.transactionHash) === tx_hash && isFrom(receipt, from))
       for (const log of receipt.logs)
         assertIs(
           lower(log.transactionHash) === tx_hash &&
@@ -180,15 +188,118 @@ export const receiptOf = (tx_hash: string, from: string): RpcCall<EvmReceipt | n
     },
   })
 
+export type FoundLog = EvmLog & { readonly tx_hash: string; readonly block_height: bigint }
+
+const foundLog = {
+  address: Address,
+  topics: T.Array(Hash, { maxItems: 4 }),
+  data: Data,
+  blockNumber: Quantity,
+  transactionHash: Hash,
+  removed: T.Optional(T.Boolean()),
+}
+const FoundLogs = T.Array(T.Object(foundLog))
+
+/** What a contract logged under one topic in a range of blocks, both ends included. `refused`: the range is too long for the node. */
+export const logsIn = (wanted: {
+  readonly contract: string
+  readonly topic: string
+  readonly from: bigint
+  readonly to: bigint
+}): RpcCall<readonly FoundLog[] | 'refused'> =>
+  rpcCall<typeof FoundLogs, readonly FoundLog[] | 'refused'>({
+    method: 'eth_getLogs',
+    params: [
+      {
+        address: wanted.contract,
+        topics: [wanted.topic],
+        fromBlock: quantityOf(wanted.from),
+        toBlock: quantityOf(wanted.to),
+      },
+    ],
+    result: FoundLogs,
+    // A range can be shortened, a block cannot.
+    is_long: wanted.from === wanted.to ? 'vast' : true,
+    read(logs) {
+      const found = logs
+        .filter(({ removed }) => removed !== true)
+        .map(({ address, topics, data, blockNumber, transactionHash }) => ({
+          address: lower(address),
+          topics: topics.map(lower),
+          data: lower(data),
+          tx_hash: lower(transactionHash),
+          block_height: BigInt(blockNumber),
+        }))
+      for (const { address, topics, block_height } of found)
+        assertIs(
+          address === lower(wanted.contract) &&
+            topics[0] === wanted.topic &&
+            block_height >= wanted.from &&
+            block_height <= wanted.to,
+        )
+      return found
+    },
+    // Nodes refuse with many codes and texts; the caller asks for fewer blocks.
+    readError: () => ({ answer: 'refused' }),
+  })
+
+export type PlacedLog = FoundLog & { readonly log_index: number }
+
+const PlacedLogs = T.Array(T.Object({ ...foundLog, logIndex: Quantity }))
+const LOG_INDEX_MOST = 2n ** 31n - 1n
+
+/**
+ * What any contract logged in a range of blocks, both ends included, under one topic and with one of `third` as its third topic. For
+ * what is only shown: whatever the node answers says nothing about its health.
+ */
+export const logsOfAnyContract = (wanted: {
+  readonly topic: string
+  readonly third: readonly string[]
+  readonly from: bigint
+  readonly to: bigint
+}): RpcCall<readonly PlacedLog[] | 'refused'> =>
+  rpcCall<typeof PlacedLogs, readonly PlacedLog[] | 'refused'>({
+    method: 'eth_getLogs',
+    params: [
+      {
+        topics: [wanted.topic, null, wanted.third],
+        fromBlock: quantityOf(wanted.from),
+        toBlock: quantityOf(wanted.to),
+      },
+    ],
+    result: PlacedLogs,
+    is_long: true,
+    is_optional: true,
+    read(logs) {
+      const third = new Set(wanted.third)
+      const found = logs.filter(({ removed }) => removed !== true)
+      return found.map(({ address, topics: told, data, blockNumber, transactionHash, logIndex }) => {
+        const topics = told.map(lower)
+        const block_height = BigInt(blockNumber)
+        assertIs(
+          topics[0] === wanted.topic &&
+            third.has(topics[2] ?? '') &&
+            block_height >= wanted.from &&
+            block_height <= wanted.to &&
+            BigInt(logIndex) <= LOG_INDEX_MOST,
+        )
+        return {
+          ...{ address: lower(address), topics, data: lower(data), tx_hash: lower(transactionHash) },
+          ...{ block_height, log_index: Number(logIndex) },
+        }
+      })
+    },
+    readError: () => ({ answer: 'refused' }),
+  })
+
 /** Whether the node has the transaction, in its pool or in a block. */
-export const knowsTransaction = (tx_hash: string, from: string): RpcCall<boolean> =>
+export const knowsTransaction = (tx_hash: string, from?: string): RpcCall<boolean> =>
   rpcCall({
     method: 'eth_getTransactionByHash',
     params: [tx_hash],
     result: orNull(T.Object({ hash: Hash, from: Address })),
     read(transaction) {
-      if (transaction)
-        assertIs(lower(transaction.hash) === tx_hash && lower(transaction.from) === lower(from))
+      if (transaction) assertIs(lower(transaction.hash) === tx_hash && isFrom(transaction, from))
       return transaction !== null
     },
   })
@@ -223,10 +334,13 @@ export type GasEstimate =
   /** The node refuses for another reason, such as a method that it does not offer. */
   | { readonly kind: 'none' }
 
-export const estimateGas = (call: ContractCall): RpcCall<GasEstimate> =>
+export const estimateGas = ({
+  value,
+  ...call
+}: ContractCall & { readonly value?: bigint }): RpcCall<GasEstimate> =>
   rpcCall<typeof Quantity, GasEstimate>({
     method: 'eth_estimateGas',
-    params: [call],
+    params: [value === undefined ? call : { ...call, value: quantityOf(value) }],
     result: Quantity,
     read: (gas) => ({ kind: 'gas', gas: BigInt(gas) }),
     readError: (error) => ({ answer: { kind: isRevert(error) ? 'reverted' : 'none' } }),

@@ -40,42 +40,61 @@ export async function walletOf(
   return wallet
 }
 
+/** How many balances are asked of one endpoint at once. */
+const ASKED_AT_ONCE = 20
+
 /** The newest final block: `look` calls a transaction of this block mined, and one of the next block not yet. */
 const finalHeight = (head: bigint, confirmations: bigint): bigint =>
   head + 1n > confirmations ? head + 1n - confirmations : 0n
 
 /**
- * What the wallet holds at the newest block that is final for every endpoint that answers. `endpoints_disagree`: they tell different figures of
+ * What the wallet and the addresses hold at the newest block that is final for every endpoint that answers. `endpoints_disagree`: they tell different figures of
  * this block, or different blocks. Undefined if the block left the chain while the figures were read.
  */
 export async function readHoldings(
   rpc: Rpc,
   scene: EvmScene,
+  addresses: readonly string[] = [],
 ): Promise<Holdings | 'endpoints_disagree' | undefined> {
   const heads = await rpc.all((node) => node.ask(newestBlock()))
   const head = lowestOf(heads.map(({ answer }) => answer.height))
   const height = finalHeight(head, scene.confirmations)
-  const views = (await rpc.all((node) => holdingsAt(node, scene, height))).map(({ answer }) => answer)
+  const views = (await rpc.all((node) => holdingsAt(node, scene, { height, addresses }))).map(
+    ({ answer }) => answer,
+  )
   const told = views.flatMap((view) => view ?? [])
-  const keys = new Set(told.map(({ asset, native, block_hash }) => [asset, native, block_hash].join(' ')))
+  const keys = new Set(
+    told.map(({ asset, at_addresses, native, block_hash }) =>
+      [asset, at_addresses, native, block_hash].join(' '),
+    ),
+  )
   if (keys.size > 1) return 'endpoints_disagree'
   return told.length === views.length ? told[0] : undefined
 }
 
-/** Both balances at a block that is still in the chain after they were read. */
+/** The balances at a block that is still in the chain after they were read. */
 async function holdingsAt(
   node: RpcNode,
   { contract, wallet }: EvmScene,
-  height: bigint,
+  { height, addresses }: { readonly height: bigint; readonly addresses: readonly string[] },
 ): Promise<Holdings | undefined> {
   const before = await node.ask(blockAt(height))
-  const [asset, native, after] = await Promise.all([
+  const [asset, native] = await Promise.all([
     readBalance(node, contract, wallet, height),
     node.ask(nativeBalance(wallet, height)),
-    node.ask(blockAt(height)),
   ])
+  let at_addresses = 0n
+  for (let i = 0; i < addresses.length; i += ASKED_AT_ONCE) {
+    const asked = addresses.slice(i, i + ASKED_AT_ONCE)
+    const held = await Promise.all(asked.map((address) => readBalance(node, contract, address, height)))
+    for (const amount of held) {
+      if (amount === undefined) return undefined
+      at_addresses += amount
+    }
+  }
+  const after = await node.ask(blockAt(height))
   if (asset === undefined || !before || after?.hash !== before.hash) return undefined
-  return { wallet, asset, native, block_height: height, block_hash: before.hash }
+  return { wallet, asset, at_addresses, native, block_height: height, block_hash: before.hash }
 }
 
 /**

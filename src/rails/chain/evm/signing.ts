@@ -73,13 +73,13 @@ async function readMarket(node: RpcNode, from: string, target: Target) {
   return { base_fee: block.base_fee, priority, estimate }
 }
 
-const termsOf = ({ max_fee, priority, gas_limit }: GasFees & { gas_limit: bigint }): Terms => ({
+export const termsOf = ({ max_fee, priority, gas_limit }: GasFees & { gas_limit: bigint }): Terms => ({
   max_fee_per_gas: max_fee.toString(),
   max_priority_fee_per_gas: priority.toString(),
   gas_limit: gas_limit.toString(),
 })
 
-function offeredBy({ purpose, terms }: Attempt): Offered {
+export function offeredBy({ purpose, terms }: Pick<Attempt, 'purpose' | 'terms'>): Offered {
   const { max_fee_per_gas, max_priority_fee_per_gas } = terms
   if (max_fee_per_gas === undefined || max_priority_fee_per_gas === undefined)
     throw new Error('the terms of an attempt lack its fees')

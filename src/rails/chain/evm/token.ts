@@ -17,6 +17,9 @@ export const isSameAddress = (one: string, other: string): boolean =>
 const hashOf = (signature: string): string => bytesToHex(keccak_256(utf8ToBytes(signature)))
 const selectorOf = (signature: string): string => `0x${hashOf(signature).slice(0, 8)}`
 
+/** An address as a topic of a log. */
+export const addressTopic = (address: string): string => `0x${addressWord(address)}`
+
 function addressWord(address: string): string {
   if (!isEvmAddressForm(address)) throw new Error('an address must be 0x and 40 hex digits')
   return address.slice(2).toLowerCase().padStart(64, '0')
@@ -34,7 +37,7 @@ const TRANSFER_SELECTOR = '0xa9059cbb'
 export const transferData = (destination: string, amount: bigint): string =>
   `${TRANSFER_SELECTOR}${addressWord(destination)}${amountWord(amount)}`
 
-const TRANSFER_TOPIC = `0x${hashOf('Transfer(address,address,uint256)')}`
+export const TRANSFER_TOPIC = `0x${hashOf('Transfer(address,address,uint256)')}`
 
 /** Whether the logs show exactly one movement of the token, and it is this one. */
 export function showsTransfer(
@@ -52,6 +55,22 @@ export function showsTransfer(
     only!.topics[2] === `0x${addressWord(wanted.to)}` &&
     only!.data === `0x${amountWord(wanted.amount)}`
   )
+}
+
+export type TokenTransfer = { readonly from: string; readonly to: string; readonly amount: bigint }
+
+const TRANSFER_TOPICS = 3
+/** 0x and 12 bytes before an address that fills a word. */
+const ADDRESS_OFFSET = 26
+const addressIn = (word: string): string => `0x${word.slice(ADDRESS_OFFSET)}`
+
+/** Addresses are in lower case. Undefined for a log that is no transfer of the contract. */
+export function transferIn({ address, topics, data }: EvmLog, contract: string): TokenTransfer | undefined {
+  const [topic, from, to] = topics
+  if (!isSameAddress(address, contract) || topic !== TRANSFER_TOPIC || topics.length !== TRANSFER_TOPICS)
+    return undefined
+  if (data.length !== WORD_LENGTH) return undefined
+  return { from: addressIn(from!), to: addressIn(to!), amount: BigInt(data) }
 }
 
 type TokenGetter =

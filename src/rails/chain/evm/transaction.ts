@@ -1,25 +1,27 @@
 import { addr, ethHex, Transaction } from 'micro-eth-signer'
 import type { GasFees } from './fees.ts'
 
-/** A transaction of type 2 (EIP-1559) that carries no ether and no access list: nothing else is ever signed. */
+/** A transaction of type 2 (EIP-1559) without an access list: nothing else is ever signed. */
 export type EvmTransaction = {
   readonly chain_id: bigint
   readonly nonce: bigint
   readonly to: string
+  /** The network's coin, in wei. Absent: none. Only gas for deposit addresses is sent this way (`sweeping.ts`). */
+  readonly value?: bigint
   readonly data: string
   readonly gas_limit: bigint
 } & GasFees
 
 /** The bytes that are signed, as hex. */
 export function encodeUnsigned(transaction: EvmTransaction): string {
-  const { chain_id, nonce, to, data, gas_limit, max_fee, priority } = transaction
+  const { chain_id, nonce, to, value = 0n, data, gas_limit, max_fee, priority } = transaction
   const prepared = Transaction.prepare(
     {
       type: 'eip1559',
       chainId: chain_id,
       nonce,
       to: addr.addChecksum(to.toLowerCase()),
-      value: 0n,
+      value,
       data,
       gasLimit: gas_limit,
       maxFeePerGas: max_fee,

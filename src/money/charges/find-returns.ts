@@ -1,0 +1,123 @@
+import type { Logger } from 'pino'
+import type { ShouldContinue } from '../../db/chore.ts'
+import type { Db } from '../../db/pool.ts'
+import type { World } from '../../world.ts'
+import { bookListedReturns, readSent } from '../pix/compare-sent.ts'
+import { bookReturnsOf } from '../pix/returns.ts'
+import {
+  checkReturnsAgain,
+  endReturnCheck,
+  type ReturnCheck,
+  returnScanOf,
+  storeReturnScan,
+  takeReturnChecks,
+} from '../pix/returns-store.ts'
+import { payoutByEndToEndId, payoutById } from '../pix/store.ts'
+import { bookReceivedReturns } from './deposit-returns.ts'
+
+/** A payment may come back for so long. */
+const RETURNS_MS = 90 * 86_400_000
+const PASS_EVERY_MS = 86_400_000
+/** The part of the list that is read at once. A part that one run cannot read is halved. */
+const PART_MOST_MS = 86_400_000
+const PART_LEAST_MS = 300_000
+
+type Part = { readonly from: Date; readonly to: Date; readonly shouldContinue: ShouldContinue }
+
+/** A list of the provider. `read` returns false if the run ended before the part did. */
+type List = { readonly name: string; read(db: Db, part: Part): Promise<boolean> }
+
+/**
+ * Reads the provider's lists of the last 90 days once a day, for returns that no notice told of: of payments that were sent, and of those
+ * that were received.
+ */
+export function openReturnPass(world: World): (db: Db, shouldContinue: ShouldContinue) => Promise<void> {
+  const { account, charges } = world.pix
+  const sent: List | undefined = account && {
+    name: 'sent',
+    read: (db, part) => readSent(account, part, (batch) => bookListedReturns(world, db, batch)),
+  }
+  const received: List | undefined = charges && {
+    name: 'received',
+    async read(_, { from, to, shouldContinue }) {
+      for await (const seen of charges.received({ from, to, returned: true })) {
+        if (!shouldContinue()) return false
+        await bookReceivedReturns(world, seen)
+      }
+      return true
+    },
+  }
+  const passes = [sent, received].flatMap((list) => (list ? [openPass(world, list)] : []))
+  return async (db, shouldContinue) => {
+    for (const pass of passes) await pass(db, shouldContinue)
+  }
+}
+
+/** The list is read in parts, the oldest first; the position is stored after each part, and the next run goes on from there. */
+function openPass(
+  world: World,
+  { name, read }: List,
+): (db: Db, shouldContinue: ShouldContinue) => Promise<void> {
+  let part_ms = PART_MOST_MS
+  return async (db, shouldContinue) => {
+    const now = world.clock.now()
+    const stored = await returnScanOf(db, name)
+    const is_new = !stored || now - stored.began_at.getTime() >= PASS_EVERY_MS
+    const began_at = is_new ? new Date(now) : stored.began_at
+    const end = began_at.getTime()
+    let from = is_new ? end - RETURNS_MS : stored.read_until.getTime()
+    while (from < end && shouldContinue()) {
+      const to = Math.min(end, from + part_ms)
+      const window = { from: new Date(from), to: new Date(to), shouldContinue }
+      const is_whole = await read(db, window)
+      part_ms = is_whole ? Math.min(PART_MOST_MS, part_ms * 2) : Math.max(PART_LEAST_MS, part_ms / 2)
+      if (!is_whole) return
+      await storeReturnScan(db, name, { began_at, read_until: window.to })
+      from = to
+    }
+  }
+}
+
+const CHECKED_AT_ONCE = 20
+const AGAIN_LEAST_MS = 30_000
+const AGAIN_MOST_MS = 3_600_000
+/** After so many tries the daily pass must find what is left. */
+const TRIES = 40
+
+/** Asks the provider about the payments that notices named. Nothing of a notice is believed. */
+export async function askAboutReturns(
+  world: World,
+  db: Db,
+  { log, shouldContinue }: { readonly log: Logger; readonly shouldContinue: ShouldContinue },
+): Promise<void> {
+  while (shouldContinue()) {
+    const checks = await takeReturnChecks(db, CHECKED_AT_ONCE)
+    for (const check of checks) {
+      const is_done = await askAboutOne(world, db, check).catch((error: unknown) => {
+        log.warn(
+          { err: error, end_to_end_id: check.end_to_end_id },
+          'pix: what came back of a payment is not known; the provider is asked again',
+        )
+        return false
+      })
+      const wait_ms = Math.min(AGAIN_MOST_MS, AGAIN_LEAST_MS * 2 ** Math.min(check.tries - 1, 10))
+      if (is_done || check.tries >= TRIES) await endReturnCheck(db, check)
+      else await checkReturnsAgain(db, check, wait_ms)
+    }
+    if (checks.length < CHECKED_AT_ONCE) return
+  }
+}
+
+async function askAboutOne(world: World, db: Db, { end_to_end_id }: ReturnCheck): Promise<boolean> {
+  const payout_id = await payoutByEndToEndId(db, end_to_end_id)
+  if (payout_id === undefined) return askAboutReceived(world, end_to_end_id)
+  const payout = await payoutById(db, payout_id)
+  const { returnsOf } = world.pix
+  if (!payout || !returnsOf) return true
+  return bookReturnsOf(world, payout, await returnsOf(end_to_end_id))
+}
+
+async function askAboutReceived(world: World, end_to_end_id: string): Promise<boolean> {
+  const seen = await world.pix.charges?.payment(end_to_end_id)
+  return seen ? bookReceivedReturns(world, seen) : true
+}

@@ -1,0 +1,202 @@
+import type { Logger } from 'pino'
+import type { Db } from '../../db/pool.ts'
+import type { NoticedPix, ReceivedPix } from '../../rails/pix/rail.ts'
+import type { World } from '../../world.ts'
+import { bookReceivedReturns } from './deposit-returns.ts'
+import { noteReceived } from './received.ts'
+import { changeCharge } from './states.ts'
+import {
+  endingCharges,
+  moveReceivedScan,
+  type Received,
+  type ReceivedScan,
+  receivedScan,
+  unknownReceived,
+  waitingReceived,
+} from './store.ts'
+import { chargeIdOf } from './txid.ts'
+
+/** Read again each time: a payment may show late in the provider's list. */
+const OVERLAP_MS = 3_600_000
+/** So much of a long absence is read at once. */
+const SLICE_MS = 3_600_000
+export const FIND_RECEIVED_MS = 30_000
+export const END_CHARGES_MS = 10_000
+const AT_ONCE = 100
+
+/**
+ * Finds the payments that came into the provider's account, from a stored position on. The position moves once a slice is stored
+ * completely, so whatever happens, each payment is read at least once, and noting it again changes nothing.
+ */
+export async function findReceived(
+  world: World,
+  db: Db,
+  shouldContinue: () => boolean = () => true,
+): Promise<void> {
+  const { charges, provider } = world.pix
+  if (!charges || charges.is_played) return
+  const scan = await receivedScan(db, provider)
+  const now = await databaseTime(db)
+  // A position in the future, such as after a leap of the clock, stays; the newest hour is read all the same.
+  let read_until = scan.read_until < now ? scan.read_until : new Date(now.getTime() - 1)
+  while (read_until < now && shouldContinue()) {
+    const from = new Date(read_until.getTime() - OVERLAP_MS)
+    const to = new Date(Math.min(now.getTime(), read_until.getTime() + SLICE_MS))
+    for await (const part of inParts(charges.received({ from, to }))) {
+      const counted = part.filter((seen) => counts(scan, seen))
+      if (!(await noteNew(world, db, counted, shouldContinue))) return
+    }
+    await moveReceivedScan(db, provider, to)
+    read_until = to
+  }
+}
+
+/** The last day is read again in parts of an hour, each of them so often. */
+const AGAIN_PARTS = 24
+const AGAIN_MS = 21_600_000
+export const FIND_AGAIN_MS = 600_000
+
+/**
+ * Reads the last day again, for payments that the list showed later than the overlap reaches, or that have the time of a clock that is
+ * hours behind. The next run goes on where this one ended.
+ */
+export function openFindAgain(world: World): (db: Db, shouldContinue: () => boolean) => Promise<void> {
+  const read_at = new Map<number, number>()
+  return async (db, shouldContinue) => {
+    const { charges, provider } = world.pix
+    if (!charges || charges.is_played) return
+    const scan = await receivedScan(db, provider)
+    const now = (await databaseTime(db)).getTime()
+    const newest = Math.floor(scan.read_until.getTime() / SLICE_MS) - 1
+    for (const part of read_at.keys()) if (part <= newest - AGAIN_PARTS) read_at.delete(part)
+    for (let part = newest; part > newest - AGAIN_PARTS; part--) {
+      if (now - (read_at.get(part) ?? -Infinity) < AGAIN_MS) continue
+      const window = { from: new Date(part * SLICE_MS), to: new Date((part + 1) * SLICE_MS) }
+      for await (const seen of inParts(charges.received(window))) {
+        const counted = seen.filter((one) => counts(scan, one))
+        if (!shouldContinue() || !(await noteNew(world, db, counted, shouldContinue))) return
+      }
+      read_at.set(part, now)
+    }
+  }
+}
+
+/** Money of before the first reading is part of what operators booked for the account, except payments of charges. */
+const counts = ({ begun_at }: Pick<ReceivedScan, 'begun_at'>, { paid_at, txid }: ReceivedPix): boolean =>
+  paid_at >= begun_at || chargeIdOf(txid) !== undefined
+
+/** What came before a list broke off is a part, too: the next run has less to do. */
+async function* inParts(list: AsyncIterable<ReceivedPix>): AsyncGenerator<ReceivedPix[]> {
+  let part: ReceivedPix[] = []
+  let broke: { readonly error: unknown } | undefined
+  try {
+    for await (const seen of list) {
+      part.push(seen)
+      if (part.length < AT_ONCE) continue
+      yield part
+      part = []
+    }
+  } catch (error) {
+    broke = { error }
+  }
+  yield part
+  if (broke) throw broke.error
+}
+
+/** What is stored is passed over: nearly all that the overlap shows again. False: the time is used up. */
+async function noteNew(
+  world: World,
+  db: Db,
+  seen: readonly ReceivedPix[],
+  shouldContinue: () => boolean,
+): Promise<boolean> {
+  const unknown = new Set(
+    await unknownReceived(
+      db,
+      seen.map(({ end_to_end_id }) => end_to_end_id),
+    ),
+  )
+  for (const one of seen) {
+    if (!shouldContinue()) return false
+    if (unknown.has(one.end_to_end_id)) await noteReceived(world, one)
+    if (one.returns.length > 0) await bookReceivedReturns(world, one)
+  }
+  return true
+}
+
+async function databaseTime(db: Db): Promise<Date> {
+  const { rows } = await db.query('SELECT clock_timestamp()::timestamptz(3) AS now')
+  return rows[0].now
+}
+
+/** Ends charges whose time is over, and credits payments for which there is room by now. */
+export async function endCharges(
+  world: World,
+  db: Db,
+  shouldContinue: () => boolean = () => true,
+): Promise<void> {
+  const { charges, provider } = world.pix
+  // What was paid in time is credited before the charge expires.
+  const read_until = charges && !charges.is_played ? (await receivedScan(db, provider)).read_until : undefined
+  let broke: { readonly error: unknown } | undefined
+  for (const waiting of await waitingReceived(db, AT_ONCE)) {
+    if (!shouldContinue()) return
+    // A provider that does not answer about one payment keeps no charge from ending.
+    await creditWaiting(world, waiting).catch((error: unknown) => {
+      broke ??= { error }
+    })
+  }
+  for (const charge of await endingCharges(db, read_until, AT_ONCE)) {
+    if (!shouldContinue()) return
+    const unreachable = { to: 'failed', failure_code: 'provider_unreachable', rail_code: null } as const
+    const change = charge.status === 'pending' ? unreachable : ({ to: 'expired' } as const)
+    await world.commit(changeCharge(world, charge, change))
+  }
+  if (broke) throw broke.error
+}
+
+/** Nothing is credited because of a row alone: where there is a provider, it is asked again. */
+async function creditWaiting(world: World, waiting: Received): Promise<void> {
+  const { charges } = world.pix
+  if (!charges) return
+  const seen = charges.is_played ? seenAs(waiting) : await charges.payment(waiting.end_to_end_id)
+  if (!seen) return
+  await noteReceived(world, seen)
+  // What was given back while the payment waited is debited with the credit.
+  if (seen.returns.length > 0) await bookReceivedReturns(world, seen)
+}
+
+const seenAs = ({ end_to_end_id, txid, amount, paid_at }: Received) => ({
+  end_to_end_id,
+  ...(txid === null ? {} : { txid }),
+  amount,
+  paid_at,
+  returns: [],
+})
+
+/**
+ * Asks the provider about payments that a notice names and that are not stored. Nothing of the notice is believed. What cannot be asked
+ * now, the finder reads later.
+ */
+export async function hurryReceived(
+  world: World,
+  log: Pick<Logger, 'warn'>,
+  noticed: readonly NoticedPix[],
+): Promise<void> {
+  const { charges, provider } = world.pix
+  const named = noticed.flatMap(({ send_id, end_to_end_id }) =>
+    send_id === undefined && end_to_end_id !== undefined ? [end_to_end_id] : [],
+  )
+  if (!charges || named.length === 0) return
+  for (const end_to_end_id of await unknownReceived(world.db, named)) {
+    try {
+      const seen = await charges.payment(end_to_end_id)
+      // The notice of a return may name a payment of years ago.
+      if (!seen || !counts(await receivedScan(world.db, provider), seen)) continue
+      await noteReceived(world, seen)
+      await bookReceivedReturns(world, seen)
+    } catch (error) {
+      log.warn({ err: error, end_to_end_id }, 'charges: a payment was not read; the finder reads it later')
+    }
+  }
+}

@@ -1,0 +1,541 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Bench, openBench, openGate, silent } from '../../../test/support/rail-bench.ts'
+import { until } from '../../../test/support/wait.ts'
+import { makeBrCode } from '../../core/br-code.ts'
+import { money, UNITS_MAX } from '../../core/money.ts'
+import { claimOf } from '../../ledger/once.ts'
+import type { ChargeOrder, ChargeOutcome, PixCharges, PixRail, ReceivedPix } from '../../rails/pix/rail.ts'
+import { simulatedTerms } from '../../rails/pix/simulated.ts'
+import { openExceptions } from '../../records/exceptions/store.ts'
+import type { World } from '../../world.ts'
+import { debit } from '../adjustments/adjustments.ts'
+import { deposit } from '../deposits/deposits.ts'
+import { acceptCharge, createCharge } from './charges.ts'
+import { endCharges, findReceived, hurryReceived, openFindAgain } from './finder.ts'
+import { noteReceived } from './received.ts'
+import { type Charge, chargeById, receivedById, receivedScan, takeDueCharges } from './store.ts'
+import { openChargeWorker } from './worker.ts'
+
+let bench: Bench
+let stopping: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const stop of stopping.reverse()) await stop()
+  stopping = []
+  expect(await bench.findings()).toEqual([])
+  await bench.stop()
+})
+
+const AMOUNT = 1050n
+const codeFor = ({ txid, amount }: ChargeOrder) =>
+  makeBrCode({ url: `pix.example/${txid}`, amount: amount.units, name: 'Trilho', city: 'SAO PAULO' })
+
+/** A provider that a test has in its hands: what it answers to a registration, and what it has received. */
+function provider(register: PixCharges['register'] = async (order) => registered(order)) {
+  const paid: ReceivedPix[] = []
+  const asked: string[] = []
+  const windows: { from: Date; to: Date }[] = []
+  const charges: PixCharges = {
+    async register(order) {
+      asked.push(order.txid)
+      return register(order)
+    },
+    async *received({ from, to }) {
+      windows.push({ from, to })
+      for (const one of paid) if (one.paid_at >= from && one.paid_at < to) yield one
+    },
+    payment: async (id) => paid.find(({ end_to_end_id }) => end_to_end_id === id),
+  }
+  const pix: PixRail<'sandbox'> = {
+    environment: 'sandbox',
+    ...simulatedTerms,
+    ready: async () => {},
+    holder: async (_, asking) => ({ kind: 'held', holder: asking! }),
+    send: async () => ({ kind: 'unknown' }),
+    status: async () => ({ kind: 'unknown' }),
+    charges,
+  }
+  return { pix, paid, asked, windows }
+}
+
+const registered = (order: ChargeOrder): ChargeOutcome => ({ kind: 'registered', br_code: codeFor(order) })
+
+let payments = 0
+const payment = (txid: string | undefined, amount = AMOUNT, paid_at = new Date()): ReceivedPix => ({
+  end_to_end_id: `E00000000${paid_at.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12)}${String(++payments).padStart(11, '0')}`,
+  ...(txid === undefined ? {} : { txid }),
+  amount,
+  paid_at,
+  payer: { name: 'Paula Pagadora', document: '11144477735' },
+  returns: [],
+})
+
+let keys = 0
+const requestOf = (
+  customer_id: string,
+  expires_in_seconds = 3600,
+  key = `c${++keys}`,
+  key_id = bench.actor.key_id,
+) => ({
+  order: {
+    customer_id,
+    amount: money('BRL', AMOUNT),
+    expires_in_seconds,
+    description: null,
+    idempotency_key: key,
+    metadata: {},
+  },
+  claim: claimOf(key_id, 'pix.charge', { idempotency_key: key }),
+  bodyOf: () => '',
+})
+
+async function accept(customer_id: string, expires_in_seconds?: number): Promise<Charge> {
+  const command = acceptCharge(bench.world, bench.actor, requestOf(customer_id, expires_in_seconds))
+  const done = await bench.world.commit(command)
+  if (done.kind !== 'made') throw new Error(`the charge was ${done.kind}`)
+  return done.made
+}
+
+function start(world: World<'sandbox'> = bench.world) {
+  const worker = openChargeWorker(world, silent)
+  stopping.push(worker.stop)
+  return worker
+}
+
+const now = async ({ id }: Charge): Promise<Charge> => (await chargeById(bench.world.db, id))!
+const statusOf = async (charge: Charge) => (await now(charge)).status
+const find = (world = bench.world) => findReceived(world, world.db)
+const end = () => endCharges(bench.world, bench.world.db)
+const balance = async (customer_id: string) => (await bench.balance(customer_id, 'BRL')).balance
+const told = async (kind: string) =>
+  (await openExceptions(bench.world.db, 100)).filter((each) => each.kind === kind)
+
+async function open(at: ReturnType<typeof provider>) {
+  bench = await openBench({ pix: at.pix, lease_ms: 300, pix_wait_ms: 300 })
+  const customer = await bench.customer({})
+  return { customer }
+}
+
+async function openCharge(customer: string, expires_in_seconds?: number): Promise<Charge> {
+  const charge = await accept(customer, expires_in_seconds)
+  await openChargeWorker(bench.world, silent, { follows: false }).register(charge)
+  return now(charge)
+}
+
+/** As if the charge had been made so long ago. */
+const inThePast = (charge: Charge, by: string) =>
+  bench.admin(
+    'SET session_replication_role = replica',
+    `UPDATE pix_charges SET created_at = created_at - interval '${by}', expires_at = expires_at - interval '${by}',
+       opened_at = opened_at - interval '${by}' WHERE id = '${charge.id}'`,
+    `UPDATE claims SET claimed_at = claimed_at - interval '${by}', expires_at = expires_at - interval '${by}' WHERE resource_id = '${charge.id}'`,
+    `UPDATE events SET created_at = created_at - interval '${by}', data = replace(data::text, '${charge.created_at.toISOString()}',
+       to_char((timestamptz '${charge.created_at.toISOString()}' - interval '${by}') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::json
+       WHERE object_id = '${charge.id}'`,
+  )
+
+describe('registration', () => {
+  test('a call whose answer was lost is repeated under the same txid, and the charge is opened once', async () => {
+    const at = provider(async (order) => {
+      if (at.asked.length < 3) throw new Error('cut')
+      return registered(order)
+    })
+    const { customer } = await open(at)
+    const worker = start()
+    const { response } = await createCharge(bench.world, bench.actor, requestOf(customer), worker)
+    const { id, status } = JSON.parse(response.body)
+    expect(status).toBe('pending')
+    await until(async () => (await chargeById(bench.world.db, id))?.status === 'open', 20_000)
+    expect(new Set(at.asked).size).toBe(1)
+    expect((await chargeById(bench.world.db, id))!.sequence).toBe(1)
+  })
+
+  test('a node that dies before or after the call leaves the charge to another one', async () => {
+    const gate = openGate()
+    const at = provider()
+    const { customer } = await open(at)
+    const dying = bench.openNode({
+      pix: {
+        ...at.pix,
+        charges: { ...at.pix.charges!, register: (order) => gate.arrive().then(() => registered(order)) },
+      },
+    })
+    const request = requestOf(customer)
+    const first = createCharge(
+      dying,
+      bench.actor,
+      request,
+      openChargeWorker(dying, silent, { follows: false }),
+    )
+    await gate.reached
+    start()
+    await until(async () => {
+      const { rows } = await bench.world.db.query('SELECT status FROM pix_charges')
+      return rows[0]?.status === 'open'
+    }, 20_000)
+    const again = await createCharge(bench.world, bench.actor, request, start())
+    gate.open()
+    expect((await first).response.body).toBe(again.response.body)
+    expect(at.asked).toHaveLength(1)
+  })
+
+  test('a refusal fails the charge, and later asks again at its time', async () => {
+    let later = true
+    const at = provider(async () => {
+      if (!later) return { kind: 'refused', rail_code: 'valor_invalido' }
+      later = false
+      return { kind: 'later', at: new Date(Date.now() + 600) }
+    })
+    const { customer } = await open(at)
+    const charge = await accept(customer)
+    await bench.admin(`UPDATE pix_charges SET next_attempt_at = now() WHERE id = '${charge.id}'`)
+    start()
+    await until(async () => (await statusOf(charge)) === 'failed', 20_000)
+    expect(await now(charge)).toMatchObject({ failure_code: 'provider_error', rail_code: 'valor_invalido' })
+    expect(at.asked).toHaveLength(2)
+  })
+
+  test.each([
+    ['with a wrong check sum', (order: ChargeOrder) => `${codeFor(order).slice(0, -4)}0000`],
+    ['for another amount', (order: ChargeOrder) => codeFor({ ...order, amount: money('BRL', AMOUNT + 1n) })],
+    ['that is none', () => 'https://pix.example/pay/this/instead'],
+  ])('a code %s is never shown, and an operator hears of it', async (_, code) => {
+    const at = provider(async (order) => ({ kind: 'registered', br_code: code(order) }))
+    const { customer } = await open(at)
+    const charge = await openCharge(customer)
+    expect(charge).toMatchObject({ status: 'pending', br_code: null })
+    expect(await told('invalid_answer')).toMatchObject([{ object_id: charge.id, rail: 'pix' }])
+  })
+
+  test('a charge that could not be registered fails at its end, and a payment that comes all the same is credited', async () => {
+    const at = provider(async () => ({ kind: 'unknown' }))
+    const { customer } = await open(at)
+    await find()
+    const charge = await openCharge(customer, 60)
+    await end()
+    expect(await statusOf(charge)).toBe('pending')
+    await inThePast(charge, '2 hours')
+    await end()
+    expect(await now(charge)).toMatchObject({ status: 'failed', failure_code: 'provider_unreachable' })
+    at.paid.push(payment(charge.txid))
+    await find()
+    expect(await now(charge)).toMatchObject({ status: 'failed', amount_received: AMOUNT })
+    expect(await balance(customer)).toBe(AMOUNT)
+  })
+
+  test('a payment completes a charge that the provider has registered without an answer', async () => {
+    const at = provider(async () => ({ kind: 'unknown' }))
+    const { customer } = await open(at)
+    await find()
+    const charge = await openCharge(customer)
+    at.paid.push(payment(charge.txid))
+    await find()
+    expect(await now(charge)).toMatchObject({ status: 'paid', br_code: null, sequence: 1 })
+  })
+
+  test('is taken up in turns: many charges of one partner do not keep those of another one waiting', async () => {
+    const { customer } = await open(provider())
+    for (let i = 0; i < 5; i++) await accept(customer)
+    const other = await bench.openActor()
+    const their = await bench.customer({}, other)
+    const command = acceptCharge(bench.world, other, requestOf(their, 3600, 'theirs', other.key_id))
+    await bench.world.commit(command)
+    await bench.admin(
+      `UPDATE pix_charges SET next_attempt_at = now() - CASE partner_id WHEN '${other.partner_id}' THEN interval '1 minute' ELSE interval '2 minutes' END`,
+    )
+    const taken = await takeDueCharges(bench.world.db, { lease_ms: 60_000, most: 3 })
+    expect(taken.map(({ partner_id }) => partner_id)).toContain(other.partner_id)
+    expect(taken).toHaveLength(3)
+  })
+
+  test('without a provider that takes payments in, a charge is refused', async () => {
+    const { pix } = provider()
+    const { charges: _, ...without } = pix
+    bench = await openBench({ pix: without })
+    const customer = await bench.customer({})
+    await expect(createCharge(bench.world, bench.actor, requestOf(customer), start())).rejects.toMatchObject({
+      code: 'rail_unavailable',
+    })
+  })
+})
+
+describe('payments', () => {
+  test('are found from the stored position on, with an overlap, and each is credited once', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    await find()
+    const begun = (await receivedScan(bench.world.db, 'simulated')).begun_at
+    const charge = await openCharge(customer)
+    at.paid.push(payment(charge.txid, 1000n), payment(charge.txid, 50n))
+    await find()
+    await find()
+    expect(await now(charge)).toMatchObject({ status: 'paid', amount_received: AMOUNT })
+    expect(await balance(customer)).toBe(AMOUNT)
+    expect(at.windows.every(({ from }) => from < begun)).toBe(true)
+    const { read_until } = await receivedScan(bench.world.db, 'simulated')
+    expect(read_until.getTime()).toBeGreaterThan(begun.getTime())
+    const { rows } = await bench.world.db.query('SELECT payer_name, payer_document FROM pix_received')
+    expect(rows[0]).toEqual({ payer_name: 'Paula ***', payer_document: '***.444.777-**' })
+  })
+
+  test('of a charge are credited even if they came before the first reading; others of that time are none of ours', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    const charge = await openCharge(customer)
+    at.paid.push(payment(charge.txid), { ...payment(undefined), paid_at: new Date(Date.now() - 900_000) })
+    await until(() => Date.now() > at.paid[0]!.paid_at.getTime(), 20_000)
+    await find()
+    expect(await balance(customer)).toBe(AMOUNT)
+    expect(await told('unknown_payment')).toEqual([])
+  })
+
+  test('are credited once by many nodes that see them at the same time', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    const charge = await openCharge(customer)
+    const nodes = [bench.world, bench.openNode(), bench.openNode()]
+    const seen = [payment(charge.txid), payment(charge.txid), payment(undefined)]
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) => noteReceived(nodes[i % 3]!, seen[Math.floor(i / 3) % 3]!)),
+    )
+    expect(await balance(customer)).toBe(2n * AMOUNT)
+    expect(await told('unknown_payment')).toHaveLength(1)
+    const { rows } = await bench.world.db.query('SELECT count(*)::integer AS count FROM deposits')
+    expect(rows[0].count).toBe(2)
+  })
+
+  test('of a slice that broke off are read again: the position stays until all are stored', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    await find()
+    const before = await receivedScan(bench.world.db, 'simulated')
+    const charge = await openCharge(customer)
+    at.paid.push(payment(charge.txid, 400n), payment(charge.txid, 650n))
+    const breaking = bench.openNode({
+      pix: {
+        ...at.pix,
+        charges: {
+          ...at.pix.charges!,
+          async *received() {
+            yield at.paid[0]!
+            throw new Error('cut')
+          },
+        },
+      },
+    })
+    await expect(find(breaking)).rejects.toThrow('cut')
+    expect(await receivedScan(bench.world.db, 'simulated')).toEqual(before)
+    expect(await balance(customer)).toBe(400n)
+    await find()
+    expect(await balance(customer)).toBe(AMOUNT)
+  })
+
+  test('after a long absence are read in slices, and none is left out', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    await find()
+    const charge = await openCharge(customer)
+    await bench.admin(
+      `UPDATE pix_received_scan SET begun_at = now() - interval '3 days', read_until = now() - interval '2 days'`,
+    )
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
+    for (const hours of [48.5, 40, 33, 12, 1]) at.paid.push(payment(charge.txid, 10n, hoursAgo(hours)))
+    await find()
+    expect(await balance(customer)).toBe(50n)
+    expect(at.windows.length).toBeGreaterThan(40)
+  })
+
+  test('that a notice names are asked about at once, and a notice that lies changes nothing', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    const charge = await openCharge(customer)
+    const real = payment(charge.txid)
+    at.paid.push(real)
+    const lie = payment(charge.txid).end_to_end_id
+    const noticed = [real.end_to_end_id, lie, real.end_to_end_id].map((end_to_end_id) => ({ end_to_end_id }))
+    await hurryReceived(bench.world, silent, [...noticed, { send_id: 'x', end_to_end_id: lie }])
+    expect(await balance(customer)).toBe(AMOUNT)
+    expect(await receivedById(bench.world.db, lie)).toBeUndefined()
+  })
+
+  test('of before the first start are none of ours, even if a notice of a return names them', async () => {
+    const at = provider()
+    await open(at)
+    await find()
+    const old = payment(undefined, 55n, new Date(Date.now() - 900_000))
+    at.paid.push(old)
+    await hurryReceived(bench.world, silent, [old])
+    expect(await told('unknown_payment')).toEqual([])
+    expect(await receivedById(bench.world.db, old.end_to_end_id)).toBeUndefined()
+  })
+
+  test('that the list shows hours late are found: the last day is read again', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    await find()
+    const charge = await openCharge(customer)
+    const findAgain = openFindAgain(bench.world)
+    const again = () => findAgain(bench.world.db, () => true)
+    for (const hours of [3, 20])
+      at.paid.push(payment(charge.txid, 10n, new Date(Date.now() - hours * 3_600_000)))
+    await find()
+    expect(await balance(customer)).toBe(0n)
+    await again()
+    expect(await balance(customer)).toBe(20n)
+    const { length } = at.windows
+    await again()
+    expect(at.windows, 'a part that was read is left alone for hours').toHaveLength(length)
+  })
+
+  test('that name no charge are credited to nobody, and one of a restored database says so', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    await find()
+    const unknown = payment('TRILHO01kc3v4x9zq8rj5m2t7w6y0ahb', 77n)
+    at.paid.push(payment(undefined, 55n), payment('OTHERSYSTEM123', 66n), unknown)
+    await find()
+    await find()
+    const exceptions = await told('unknown_payment')
+    expect(exceptions.map(({ details }) => details.amount).sort()).toEqual(['55', '66', '77'])
+    const restored = exceptions.find(({ object_id }) => object_id === unknown.end_to_end_id)
+    expect(restored?.details.problem).toContain('restored')
+    expect(await balance(customer)).toBe(0n)
+  })
+
+  test('are found although the position is in the future, such as after a leap of the clock', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    await find()
+    const charge = await openCharge(customer)
+    await bench.admin(`UPDATE pix_received_scan SET read_until = now() + interval '1 day'`)
+    at.paid.push(payment(charge.txid))
+    await until(() => Date.now() > at.paid[0]!.paid_at.getTime(), 20_000)
+    await find()
+    expect(await balance(customer)).toBe(AMOUNT)
+    const { read_until } = await receivedScan(bench.world.db, 'simulated')
+    expect(read_until.getTime()).toBeGreaterThan(Date.now() + 3_600_000)
+  })
+
+  test('of before the first start are not read', async () => {
+    const at = provider()
+    await open(at)
+    at.paid.push(payment(undefined, 55n, new Date(Date.now() - 600_000)))
+    await find()
+    expect(await told('unknown_payment')).toEqual([])
+  })
+
+  test('that do not fit into the balance wait until there is room', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    const { partner_id } = bench.actor
+    const full = {
+      partner_id,
+      customer_id: customer,
+      rail: 'sandbox',
+      money: money('BRL', UNITS_MAX),
+    } as const
+    await find()
+    const charge = await openCharge(customer)
+    await bench.world.commit(deposit(bench.world, full))
+    at.paid.push(payment(charge.txid))
+    await find()
+    await end()
+    expect((await now(charge)).amount_received).toBe(0n)
+    const { end_to_end_id } = at.paid[0]!
+    expect(await receivedById(bench.world.db, end_to_end_id)).toMatchObject({
+      deposit_id: null,
+      charge_id: charge.id,
+    })
+    await bench.payout(customer)
+    await bench.payout(customer)
+    await bench.admin(
+      'SET session_replication_role = replica',
+      `DELETE FROM entries WHERE cause_id IN (SELECT id FROM deposits WHERE rail = 'sandbox') OR cause_id LIKE 'po_%'`,
+      `DELETE FROM events WHERE object_id IN (SELECT id FROM deposits WHERE rail = 'sandbox') OR object_id LIKE 'po_%'`,
+      `DELETE FROM deposits WHERE rail = 'sandbox'`,
+      'DELETE FROM open_payouts',
+      `DELETE FROM claims WHERE operation = 'pix.payout'`,
+      'DELETE FROM payouts',
+      `UPDATE balances SET balance = 0, in_transit = 0, seq = 0 WHERE customer_id = '${customer}' AND asset = 'BRL'`,
+    )
+    await end()
+    expect(await now(charge)).toMatchObject({ status: 'paid', amount_received: AMOUNT })
+    expect(await balance(customer)).toBe(AMOUNT)
+  })
+})
+
+describe('a payment that waits for room', () => {
+  async function openWaiting() {
+    const at = provider()
+    const { customer } = await open(at)
+    const { partner_id } = bench.actor
+    const full = { partner_id, customer_id: customer, money: money('BRL', UNITS_MAX) } as const
+    await find()
+    const charge = await openCharge(customer)
+    await bench.world.commit(deposit(bench.world, { ...full, rail: 'sandbox' }))
+    at.paid.push(payment(charge.txid))
+    await find()
+    const makeRoom = () =>
+      bench.world.commit(debit(bench.world, { ...full, reason: 'room', reference: 'room' }))
+    const change = (changes: Partial<ReceivedPix>) => at.paid.splice(0, 1, { ...at.paid[0]!, ...changes })
+    return { at, customer, charge, makeRoom, change, first: at.paid[0]! }
+  }
+
+  test('is credited to nobody while the provider tells another charge or amount of it', async () => {
+    const { customer, charge, makeRoom, change, first } = await openWaiting()
+    const other = await bench.customer({})
+    const others = await openCharge(other)
+    change({ txid: others.txid })
+    await end()
+    expect(await balance(other)).toBe(0n)
+    expect((await told('contradiction')).map(({ object_id }) => object_id)).toEqual([first.end_to_end_id])
+    await makeRoom()
+    change({ txid: first.txid!, amount: AMOUNT + 1n })
+    await end()
+    expect(await balance(customer)).toBe(0n)
+    change(first)
+    await end()
+    expect(await balance(customer)).toBe(AMOUNT)
+    expect(await statusOf(charge)).toBe('paid')
+  })
+
+  test('keeps no charge from ending while the provider does not answer about it', async () => {
+    const { at } = await openWaiting()
+    const ending = await openCharge(await bench.customer({}), 60)
+    await inThePast(ending, '2 hours')
+    const charges = { ...at.pix.charges!, payment: () => Promise.reject(new Error('cut')) }
+    const silentNode = bench.openNode({ pix: { ...at.pix, charges } })
+    await expect(endCharges(silentNode, silentNode.db)).rejects.toThrow('cut')
+    expect(await statusOf(ending)).toBe('expired')
+  })
+
+  test('and is given back meanwhile is debited as soon as it is credited', async () => {
+    const { customer, makeRoom, change } = await openWaiting()
+    change({ returns: [{ id: 'D0000000020261115120000000000001', amount: AMOUNT, state: 'settled' }] })
+    await find()
+    await makeRoom()
+    await end()
+    expect(await balance(customer)).toBe(0n)
+  })
+})
+
+describe('the end of a charge', () => {
+  test('waits until all payments up to then were read', async () => {
+    const at = provider()
+    const { customer } = await open(at)
+    await find()
+    await bench.admin(
+      `UPDATE pix_received_scan SET read_until = now() - interval '1 day', begun_at = now() - interval '1 day'`,
+    )
+    const charge = await openCharge(customer, 60)
+    await inThePast(charge, '2 hours')
+    await end()
+    expect(await statusOf(charge)).toBe('open')
+    at.paid.push(payment(charge.txid, 1000n, new Date(Date.now() - 7_199_000)))
+    await find()
+    await end()
+    expect(await now(charge)).toMatchObject({ status: 'expired', amount_received: 1000n })
+    at.paid.push(payment(charge.txid, 50n))
+    await find()
+    expect(await statusOf(charge)).toBe('paid')
+  })
+})

@@ -1,0 +1,221 @@
+import { crashPoint } from '../../core/crash-point.ts'
+import { maskDocument } from '../../core/document.ts'
+import { UNITS_MAX } from '../../core/money.ts'
+import { transaction } from '../../db/pool.ts'
+import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
+import type { ReceivedPix } from '../../rails/pix/rail.ts'
+import { eventWrite } from '../../records/events/events.ts'
+import { recordException, recordExceptionDaily } from '../../records/exceptions/store.ts'
+import type { World } from '../../world.ts'
+import { renderDeposit } from '../deposits/contract.ts'
+import { creditOf } from '../deposits/sightings.ts'
+import { CREDITED_AT_ONCE, type Deposit, insertPixDeposits } from '../deposits/store.ts'
+import { heldCharge, writesOf } from './states.ts'
+import {
+  addUnknownReceived,
+  type Charge,
+  chargeById,
+  chargeRows,
+  creditReceived,
+  insertReceived,
+  isDoublePayment,
+  type Received,
+  receivedById,
+  receivedRows,
+  updateCharges,
+} from './store.ts'
+import { chargeIdOf } from './txid.ts'
+
+const RAIL = 'pix'
+
+type Noting = {
+  /** Wraps the command, for a caller that acts on behalf of a key. */
+  readonly commit?: World['commit']
+}
+
+/**
+ * What the provider shows of a payment that came in. It may be noted as often as it is seen: the payment is credited once, as much as was
+ * paid, whatever the state of its charge. A payment that names no charge is stored, and never credited.
+ */
+export async function noteReceived(
+  world: World,
+  seen: Omit<ReceivedPix, 'returns'>,
+  noting: Noting = {},
+): Promise<Received> {
+  const known = await receivedById(world.db, seen.end_to_end_id)
+  if (known && (known.deposit_id !== null || known.charge_id === null)) return known
+  const charge = known ? await chargeById(world.db, known.charge_id!) : await chargeOf(world, seen)
+  if (!charge) return noteUnknown(world, seen)
+  if (known && isAnother(known, seen)) return reportChanged(world, charge, known, seen)
+  crashPoint('before_credit')
+  try {
+    return await (noting.commit ?? world.commit)(crediting(world, charge, seen))
+  } catch (error) {
+    // Two nodes saw it at the same time, and the other one stored it.
+    if (isDoublePayment(error)) return noteReceived(world, seen, noting)
+    throw error
+  }
+}
+
+async function chargeOf(world: World, { txid }: Pick<ReceivedPix, 'txid'>): Promise<Charge | undefined> {
+  const id = chargeIdOf(txid)
+  const charge = id === undefined ? undefined : await chargeById(world.db, id)
+  return charge?.txid === txid ? charge : undefined
+}
+
+/** A payment that waits is credited as it was stored, to the customer of its charge, or not at all. */
+const isAnother = (known: Received, { txid, amount }: Pick<ReceivedPix, 'txid' | 'amount'>): boolean =>
+  known.txid !== (txid ?? null) || known.amount !== amount
+
+async function reportChanged(
+  { db, clock }: World,
+  { partner_id, id: charge_id }: Charge,
+  known: Received,
+  { txid, amount }: Pick<ReceivedPix, 'txid' | 'amount'>,
+): Promise<Received> {
+  const { end_to_end_id } = known
+  await recordExceptionDaily(db, clock, {
+    kind: 'contradiction',
+    rail: RAIL,
+    object_id: end_to_end_id,
+    partner_id,
+    details: {
+      problem: `The provider tells another amount or txid of payment ${end_to_end_id} than before.`,
+      check:
+        'Nothing was credited for it. Compare the payment with the account’s statement. It is credited once the provider tells the first amount and txid again.',
+      stored: { txid: known.txid, amount: known.amount, charge_id },
+      rail_says: { ...(txid === undefined ? {} : { txid }), amount },
+    },
+  })
+  return known
+}
+
+const receivedOf = (seen: Omit<ReceivedPix, 'returns'>, seen_at: Date): Received => ({
+  end_to_end_id: seen.end_to_end_id,
+  txid: seen.txid ?? null,
+  amount: seen.amount,
+  paid_at: seen.paid_at,
+  payer_name: seen.payer?.name === undefined ? null : maskName(seen.payer.name),
+  payer_document: seen.payer?.document === undefined ? null : maskDocument(seen.payer.document),
+  charge_id: null,
+  deposit_id: null,
+  seen_at,
+  amount_returned: 0n,
+})
+
+/** The first name only. */
+const maskName = (name: string): string =>
+  `${name
+    .replaceAll(/[^\p{L} ]/gu, '')
+    .trim()
+    .split(' ')[0]!
+    .slice(0, 40)} ***`.trim()
+
+function crediting(
+  world: World,
+  { id, partner_id, customer_id }: Charge,
+  seen: Omit<ReceivedPix, 'returns'>,
+): Command<Received> {
+  const { end_to_end_id } = seen
+  const deposit_id = world.newId('deposit')
+  return {
+    partner_id,
+    locks: {
+      rows: [{ source: chargeRows, id }],
+      accounts: [{ customer_id, asset: 'BRL' }],
+      // Written by whoever holds the charge.
+      reads: [{ source: receivedRows, id: end_to_end_id }],
+    },
+    decide(held): Decision<Received> {
+      const charge = heldCharge(held, id)
+      const known = held.row(receivedRows, end_to_end_id)
+      if (known && (known.deposit_id !== null || known.charge_id !== id || isAnother(known, seen)))
+        return { result: known }
+      const received = known ?? { ...receivedOf(seen, held.now), charge_id: id }
+      const { amount } = received
+      if (!fits(charge, amount, held))
+        return { writes: known ? [] : [writeTo(insertReceived, received)], result: received }
+      const made: Deposit = {
+        ...CREDITED_AT_ONCE,
+        id: deposit_id,
+        partner_id,
+        customer_id,
+        asset: 'BRL',
+        amount,
+        rail: RAIL,
+        reason: null,
+        reference: null,
+        created_at: held.now,
+        end_to_end_id,
+        charge_id: id,
+      }
+      const event = {
+        partner_id,
+        type: 'deposit.completed',
+        object: renderDeposit(made),
+        sequence: 1,
+      } as const
+      return {
+        movements: [creditOf(made)],
+        writes: [
+          writeTo(insertPixDeposits, made),
+          known
+            ? writeTo(creditReceived, { end_to_end_id, deposit_id })
+            : writeTo(insertReceived, { ...received, deposit_id }),
+          eventWrite(world, event, held.now),
+          ...paymentWrites(world, charge, received, held.now),
+        ],
+        result: { ...received, deposit_id },
+      }
+    },
+  }
+}
+
+/** What would lift the balance above the largest amount waits until there is room. */
+function fits({ customer_id, amount_received }: Charge, amount: bigint, held: Held): boolean {
+  const { balance, in_transit } = held.account({ customer_id, asset: 'BRL' }) ?? {
+    balance: 0n,
+    in_transit: 0n,
+  }
+  return balance + in_transit + amount <= UNITS_MAX && amount_received + amount <= UNITS_MAX
+}
+
+/** The charge with one more payment: paid once the sum is complete, unless its end was another one for good. */
+function paymentWrites(world: World, charge: Charge, { amount, paid_at }: Received, now: Date): Write[] {
+  const after = { ...charge, amount_received: charge.amount_received + amount }
+  const is_final = charge.status === 'paid' || charge.status === 'failed'
+  if (is_final || after.amount_received < charge.amount) return [writeTo(updateCharges, after)]
+  return writesOf(world, { ...after, status: 'paid', sequence: charge.sequence + 1, paid_at }, now)
+}
+
+/** Nothing is credited: the payment is for a person. */
+async function noteUnknown(world: World, seen: Omit<ReceivedPix, 'returns'>): Promise<Received> {
+  const received = receivedOf(seen, new Date(world.clock.now()))
+  const { end_to_end_id, amount, txid, payer_name, payer_document } = received
+  const is_ours = chargeIdOf(seen.txid) !== undefined
+  const problem = is_ours
+    ? `Payment ${end_to_end_id} names the charge ${txid}, which this database does not know: the database was restored from a backup, or is another one.`
+    : `Payment ${end_to_end_id} names no charge of this service.`
+  const check = is_ours
+    ? 'Nothing was credited. Find out from the request log of the partner which customer asked for the charge. Then credit the payment with its end_to_end_id as the reference, or return it in the app of the bank.'
+    : 'Nothing was credited. If the money is of a customer, credit it with its end_to_end_id as the reference; otherwise return it in the app of the bank.'
+  await transaction(world.db, async (tx) => {
+    if (!(await addUnknownReceived(tx, received))) return
+    await recordException(tx, world.clock, {
+      kind: 'unknown_payment',
+      rail: RAIL,
+      object_id: end_to_end_id,
+      partner_id: null,
+      details: {
+        problem,
+        check,
+        amount: amount.toString(),
+        paid_at: received.paid_at.toISOString(),
+        ...(txid === null ? {} : { txid }),
+        ...(payer_name === null ? {} : { payer_name }),
+        ...(payer_document === null ? {} : { payer_document }),
+      },
+    })
+  })
+  return (await receivedById(world.db, end_to_end_id)) ?? received
+}

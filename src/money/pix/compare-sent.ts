@@ -1,0 +1,179 @@
+import type { ShouldContinue } from '../../db/chore.ts'
+import type { Db } from '../../db/pool.ts'
+import type { PixAccount, SentPix } from '../../rails/pix/rail.ts'
+import { type Exception, exceptionsAbout, recordException } from '../../records/exceptions/store.ts'
+import type { World } from '../../world.ts'
+import { pauseRail } from '../custody/controls.ts'
+import { hurryNoticed, payoutIdOf } from './notices.ts'
+import { bookReturnsOf } from './returns.ts'
+import { storedReturns } from './returns-store.ts'
+import { RAIL } from './settle.ts'
+import { payoutById } from './store.ts'
+
+/**
+ * Compares the payments that the provider lists with the payouts of the database. A payment under an id of this service that the database
+ * does not know means that the database is behind the outside, such as after a restore: the rail is paused, because partners would order
+ * the lost payouts again. Operators who resume the rail accept the payments that an exception named before.
+ */
+/** The list of a day is read by the hour. */
+const SLICE_MS = 3_600_000
+const SLICES = 24
+/** The newest slices are read by every run, the others so often. */
+const NEWEST = 2
+const AGAIN_MS = 21_600_000
+const BATCH = 500
+/** Exceptions of one run; the others follow with the next one. */
+const UNKNOWN_MOST = 50
+
+type Known = {
+  readonly id: string
+  readonly partner_id: string
+  readonly status: string
+  readonly amount: bigint
+  readonly end_to_end_id: string | null
+}
+
+type Ours = SentPix & { readonly send_id: string; readonly payout_id: string }
+
+/**
+ * Compares the list of the last day, the newest slice first. A day may have more payments than one run can read: the next run goes on
+ * where this one ended.
+ */
+export function openCompareSent(world: World): (db: Db, shouldContinue: ShouldContinue) => Promise<void> {
+  const compared_at = new Map<number, number>()
+  return async (db, shouldContinue) => {
+    const now = world.clock.now()
+    const newest = Math.floor(now / SLICE_MS)
+    for (const slice of compared_at.keys()) if (slice <= newest - SLICES) compared_at.delete(slice)
+    for (let slice = newest; slice > newest - SLICES; slice--) {
+      const is_due = now - (compared_at.get(slice) ?? -Infinity) >= AGAIN_MS
+      if (slice <= newest - NEWEST && !is_due) continue
+      const window = {
+        from: new Date(slice * SLICE_MS),
+        to: new Date(Math.min(now, (slice + 1) * SLICE_MS)),
+      }
+      if (!(await compareSent(world, db, { ...window, shouldContinue }))) return
+      compared_at.set(slice, now)
+    }
+  }
+}
+
+type Window = { readonly from: Date; readonly to: Date; readonly shouldContinue: ShouldContinue }
+
+/** `db` is the connection that the chore holds. False: the run ended before the list did. */
+export async function compareSent(
+  world: World,
+  db: Db,
+  { from, to, shouldContinue }: Window,
+): Promise<boolean> {
+  const { account } = world.pix
+  if (!account) return true
+  const window = { from, to, shouldContinue }
+  return readSent(account, window, (batch) => compareBatch(world, db, batch))
+}
+
+/** Reads the payments under ids of this service, and hands them on in batches. False: the run ended before the list did. */
+export async function readSent(
+  account: PixAccount,
+  { from, to, shouldContinue }: Window,
+  take: (batch: readonly Ours[]) => Promise<void>,
+): Promise<boolean> {
+  let batch: Ours[] = []
+  let is_whole = true
+  for await (const sent of account.sent(from, to)) {
+    is_whole = shouldContinue()
+    if (!is_whole) break
+    const { send_id } = sent
+    const payout_id = send_id === undefined ? undefined : payoutIdOf(send_id)
+    // Payments by hand, or of another program, are none of ours.
+    if (send_id === undefined || payout_id === undefined) continue
+    batch.push({ ...sent, send_id, payout_id })
+    if (batch.length < BATCH) continue
+    await take(batch)
+    batch = []
+  }
+  await take(batch)
+  return is_whole
+}
+
+async function compareBatch(world: World, db: Db, batch: readonly Ours[]): Promise<void> {
+  if (batch.length === 0) return
+  const known = await knownPayouts(
+    db,
+    batch.map(({ payout_id }) => payout_id),
+  )
+  for (const sent of batch) {
+    const payout = known.get(sent.payout_id)
+    if (payout) await compareOne(world, db, payout, sent)
+  }
+  // Before the returns: a return that cannot be booked now must not keep the rail of a restored database open.
+  await reportUnknown(
+    world,
+    db,
+    batch.filter(({ payout_id }) => !known.has(payout_id)),
+  )
+  await bookListedReturns(world, db, batch)
+}
+
+/** Books what has come back by the provider's list, and is not booked yet. */
+export async function bookListedReturns(world: World, db: Db, batch: readonly Ours[]): Promise<void> {
+  const returned = batch.filter(({ returns = [] }) => returns.some(({ state }) => state !== 'open'))
+  if (returned.length === 0) return
+  const ids = returned.flatMap(({ returns = [] }) => returns.map(({ id }) => id))
+  const stored = await storedReturns(db, ids)
+  for (const { payout_id, returns = [] } of returned) {
+    // A refusal matters only for a return that is stored.
+    const news = returns.filter(({ id, state }) => stored.has(id) === (state === 'refused'))
+    const payout = news.length === 0 ? undefined : await payoutById(db, payout_id)
+    if (payout) await bookReturnsOf(world, payout, news)
+  }
+}
+
+async function knownPayouts(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, Known>> {
+  const { rows } = await db.query<Known>({
+    name: 'payouts of a list',
+    text: 'SELECT id, partner_id, status, amount, end_to_end_id FROM payouts WHERE id = ANY($1::text[])',
+    values: [ids],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** An open payout is asked about now. A final one must have ended as the provider lists it. */
+async function compareOne({ clock }: World, db: Db, payout: Known, sent: Ours): Promise<void> {
+  if (sent.state === 'open') return
+  const { send_id, state, amount, end_to_end_id } = sent
+  if (payout.status !== 'completed' && payout.status !== 'failed')
+    return void (await hurryNoticed(db, [{ send_id }]))
+  const agrees =
+    state === 'refused'
+      ? payout.status === 'failed'
+      : payout.status === 'completed' && payout.end_to_end_id === end_to_end_id && payout.amount === amount
+  const kind = state === 'settled' && payout.status === 'failed' ? 'late_success' : 'contradiction'
+  if (agrees || (await isNamed(db, payout.id, kind))) return
+  const { id: object_id, partner_id, status } = payout
+  const listed = { state, amount, ...(end_to_end_id === undefined ? {} : { end_to_end_id }) }
+  await recordException(db, clock, {
+    ...{ kind, rail: RAIL, object_id, partner_id, details: { booked: status, rail_says: listed } },
+  })
+}
+
+/** Whether an exception of this kind, open or closed, has told of the object. Others tell of something else. */
+const isNamed = async (db: Db, object_id: string, asked: Exception['kind']): Promise<boolean> =>
+  (await exceptionsAbout(db, object_id)).some(({ kind }) => kind === asked)
+
+async function reportUnknown(world: World, db: Db, unknown: readonly Ours[]): Promise<void> {
+  let named = 0
+  for (const { send_id, amount, state, end_to_end_id } of unknown) {
+    if (await isNamed(db, send_id, 'foreign_transactions')) continue
+    if (++named > UNKNOWN_MOST) return
+    const problem = `The Pix provider has payment ${send_id}, which this database does not know. The database may be restored from a backup, or another installation uses the account.`
+    await recordException(db, world.clock, {
+      kind: 'foreign_transactions',
+      rail: RAIL,
+      object_id: send_id,
+      partner_id: null,
+      details: { problem, amount, state, ...(end_to_end_id === undefined ? {} : { end_to_end_id }) },
+    })
+    await pauseRail(world, { rail: RAIL, by: 'service', reason: problem })
+  }
+}

@@ -1,0 +1,99 @@
+import { refuse } from '../../core/errors.ts'
+import type { Pool } from '../../db/pool.ts'
+import { wholeOf } from '../../db/share.ts'
+import type { World } from '../../world.ts'
+import { compareSent } from './compare-sent.ts'
+
+/**
+ * A node that starts on a restored database must not send before it knows what the provider has sent: partners order lost payouts again,
+ * under other ids. So the first sends of a node wait until the provider's list was compared with the payouts, from shortly before the
+ * newest payout of the database on: whatever was lost is younger. An unknown payment in the list pauses the rail. The wait is bounded:
+ * a list that cannot be read must not stop payments for ever.
+ */
+const BEFORE_NEWEST_MS = 3_600_000
+const MOST_MS = 86_400_000
+const WAIT_MOST_MS = 120_000
+const RETRY_MS = 2000
+/** An order waits so long before it is refused. */
+const ORDER_WAIT_MS = 1000
+const RETRY_AFTER_SECONDS = 5
+
+type Gate = {
+  is_open: boolean
+  /** When the wait ends, on this process's monotonic clock. */
+  readonly until: number
+  /** The comparison that is under way. */
+  running?: Promise<void> | undefined
+  /** No comparison begins before, on this process's monotonic clock. */
+  next_at: number
+}
+
+/** By pool: each node and world has one. */
+const gates = new WeakMap<Pool, Gate>()
+
+/** Whether this node may send. Begins or goes on with the comparison, and does not wait for it. */
+export function maySend(world: World): boolean {
+  if (!world.pix.account) return true
+  const gate = gateOf(world)
+  if (gate.is_open || performance.now() >= gate.until) return true
+  if (!gate.running && performance.now() >= gate.next_at) begin(world, gate)
+  return false
+}
+
+/** The same after a moment, if the comparison is under way. */
+export async function maySendSoon(world: World): Promise<boolean> {
+  if (maySend(world)) return true
+  const { running } = gateOf(world)
+  if (running) await Promise.race([running, new Promise((resolve) => setTimeout(resolve, ORDER_WAIT_MS))])
+  return maySend(world)
+}
+
+/** Refuses the order if the comparison is not done: nothing moves. */
+export async function assertCompared(world: World): Promise<void> {
+  if (await maySendSoon(world)) return
+  refuse('rail_unavailable', {
+    message:
+      'The service has just started, and compares its payouts with those of the payment provider first. Nothing moved. Retry with the same idempotency key.',
+    retry_after_seconds: RETRY_AFTER_SECONDS,
+  })
+}
+
+function gateOf(world: World): Gate {
+  const pool = wholeOf(world.db)
+  const known = gates.get(pool)
+  if (known) return known
+  const now = performance.now()
+  const gate: Gate = { is_open: false, until: now + WAIT_MOST_MS, next_at: now }
+  gates.set(pool, gate)
+  return gate
+}
+
+function begin(world: World, gate: Gate): void {
+  gate.running = compareNewest(world)
+    .then(
+      () => {
+        gate.is_open = true
+      },
+      () => {
+        gate.next_at = performance.now() + RETRY_MS
+      },
+    )
+    .finally(() => {
+      gate.running = undefined
+    })
+}
+
+async function compareNewest(world: World): Promise<void> {
+  const now = world.clock.now()
+  const client = await world.db.connect()
+  try {
+    const { rows } = await client.query<{ created_at: Date }>(
+      'SELECT created_at FROM payouts ORDER BY id DESC LIMIT 1',
+    )
+    const newest = rows[0]?.created_at.getTime() ?? now
+    const from = Math.max(Math.min(newest, now) - BEFORE_NEWEST_MS, now - MOST_MS)
+    await compareSent(world, client, { from: new Date(from), to: new Date(now), shouldContinue: () => true })
+  } finally {
+    client.release()
+  }
+}

@@ -1,0 +1,525 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { startEfiStub } from '../../../test/pix/efi-stub.ts'
+import { type Bench, openBench, silent } from '../../../test/support/rail-bench.ts'
+import { until } from '../../../test/support/wait.ts'
+import { systemClock } from '../../core/clock.ts'
+import { money, UNITS_MAX } from '../../core/money.ts'
+import { readClientCertificate } from '../../rails/pix/efi/certificate.ts'
+import { openEfi } from '../../rails/pix/efi/rail.ts'
+import type { PixAccount, PixOutcome, PixRail, PixStatus, SentPix } from '../../rails/pix/rail.ts'
+import { simulatedTerms } from '../../rails/pix/simulated.ts'
+import { openExceptions, recordException } from '../../records/exceptions/store.ts'
+import { resumeRail } from '../custody/controls.ts'
+import { selectControls } from '../custody/controls-store.ts'
+import { deposit } from '../deposits/deposits.ts'
+import { compareSent, openCompareSent } from './compare-sent.ts'
+import { assertCompared } from './first-comparison.ts'
+import { failNeverSent } from './never-sent.ts'
+import { openPayoutWorker } from './worker.ts'
+
+/** What becomes of a payout on a rail that refuses for a while, or for good. */
+let bench: Bench
+let stopping: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const stop of stopping.reverse()) await stop()
+  stopping = []
+  expect(await bench.findings()).toEqual([])
+  await bench.stop()
+})
+
+const SETTLED = { kind: 'settled', end_to_end_id: 'E00000000202611151200abcdefghijk' } as const
+const BALANCE = 10_000n
+
+async function open(pix: Partial<PixRail<'sandbox'>>) {
+  bench = await openBench({ pix: { ...quietPix, ...pix } })
+  const customer = await bench.customer({ BRL: BALANCE })
+  const payout = await bench.payout(customer)
+  const worker = openPayoutWorker(bench.world, silent)
+  stopping.push(worker.stop)
+  return { payout, worker, balance: () => bench.balance(customer, 'BRL') }
+}
+
+const quietPix: PixRail<'sandbox'> = {
+  environment: 'sandbox',
+  ...simulatedTerms,
+  ready: async () => {},
+  holder: async (_, asking) => ({ kind: 'held', holder: asking! }),
+  send: async () => ({ kind: 'unknown' }),
+  status: async () => ({ kind: 'unknown' }),
+}
+
+test('a payout that the rail takes later waits as long as the rail says, and is sent once it is due', async () => {
+  const sends: string[] = []
+  let says: PixOutcome = { kind: 'later', at: new Date(Date.now() + 90_000) }
+  const { payout, worker, balance } = await open({
+    async send({ send_id }) {
+      sends.push(send_id)
+      return says
+    },
+    status: async (): Promise<PixStatus> => ({ kind: 'absent' }),
+  })
+  expect(await worker.send(payout, performance.now())).toBeUndefined()
+  const { status, next_attempt_at, accepted_at } = await bench.payoutNow(payout.id)
+  expect({ status, accepted_at }).toEqual({ status: 'processing', accepted_at: null })
+  expect(next_attempt_at.getTime() - Date.now()).toBeGreaterThan(60_000)
+  expect(next_attempt_at.getTime() - Date.now()).toBeLessThan(91_000)
+  says = SETTLED
+  await bench.past(payout, '1 minute')
+  await bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${payout.id}'`)
+  await until(async () => (await bench.payoutNow(payout.id)).status === 'completed', 20_000)
+  expect(sends).toEqual([payout.send_id, payout.send_id])
+  expect(await balance()).toEqual({ balance: BALANCE - 700n, in_transit: 0n })
+})
+
+test('a refusal that is the fault of the service returns the money and pauses the rail', async () => {
+  const { payout, worker, balance } = await open({
+    send: async () => ({
+      ...{ kind: 'refused', rail_code: 'documento_bloqueado', reason: 'provider_error' },
+      is_ours: true,
+    }),
+  })
+  await worker.send(payout, performance.now())
+  expect(await bench.payoutNow(payout.id)).toMatchObject({
+    ...{ status: 'failed', failure_code: 'provider_error', rail_code: 'documento_bloqueado' },
+  })
+  expect(await balance()).toEqual({ balance: BALANCE, in_transit: 0n })
+  expect(await selectControls(bench.world.db)).toMatchObject([
+    { rail: 'pix', paused_by: 'service', paused_reason: expect.stringContaining(payout.id) },
+  ])
+  expect(await openExceptions(bench.world.db, 10)).toMatchObject([{ kind: 'rail_paused', rail: 'pix' }])
+})
+
+test.each([
+  ['recipient_key_not_found', 'chave_favorecido_nao_encontrada'],
+  ['recipient_document_mismatch', 'chave_nao_pertence_ao_documento'],
+] as const)('a refusal keeps its reason %s and the code of the provider', async (reason, rail_code) => {
+  const { payout, worker } = await open({ send: async () => ({ kind: 'refused', rail_code, reason }) })
+  await worker.send(payout, performance.now())
+  expect(await bench.payoutNow(payout.id)).toMatchObject({
+    status: 'failed',
+    failure_code: reason,
+    rail_code,
+  })
+  expect(await selectControls(bench.world.db)).toEqual([])
+})
+
+test('a refusal of a repeated send counts as unknown, and the payment that an earlier send made is found', async () => {
+  let sends = 0
+  let says: PixStatus = { kind: 'absent' }
+  const { payout, worker, balance } = await open({
+    sending: { visible_after_ms: 0 },
+    send: async () => (sends++ === 0 ? { kind: 'unknown' } : { kind: 'refused', rail_code: 'AM02' }),
+    status: async () => says,
+  })
+  await worker.send(payout, performance.now())
+  await bench.past(payout, '1 minute')
+  await askNow(payout.id)
+  await until(async () => (await bench.payoutNow(payout.id)).refusal !== null, 20_000)
+  // The first send has arrived late.
+  says = SETTLED
+  await askNow(payout.id)
+  await until(async () => (await bench.payoutNow(payout.id)).status !== 'processing', 20_000)
+  expect(await bench.payoutNow(payout.id)).toMatchObject({ status: 'completed', failure_code: null })
+  expect(await balance()).toEqual({ balance: BALANCE - 700n, in_transit: 0n })
+  expect(sends).toBe(2)
+})
+
+test('a refusal of a repeated send returns the money once the rail has nothing of the sends before', async () => {
+  let sends = 0
+  const { payout, worker, balance } = await open({
+    sending: { visible_after_ms: 0 },
+    send: async () =>
+      sends++ === 0
+        ? { kind: 'unknown' }
+        : { kind: 'refused', rail_code: 'saldo', reason: 'payment_not_supported' },
+    status: async () => ({ kind: 'absent' }),
+  })
+  await worker.send(payout, performance.now())
+  await bench.past(payout, '1 minute')
+  await askNow(payout.id)
+  await until(async () => (await bench.payoutNow(payout.id)).status === 'failed', 20_000)
+  expect(await bench.payoutNow(payout.id)).toMatchObject({
+    ...{ failure_code: 'payment_not_supported', rail_code: 'saldo' },
+  })
+  expect(await balance()).toEqual({ balance: BALANCE, in_transit: 0n })
+  expect(sends).toBe(2)
+})
+
+const SENDING = { visible_after_ms: 0, send_for_ms: 600_000 }
+const askNow = (id: string) => bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${id}'`)
+
+/** Counts sends and questions. The rail does not know the payout. */
+function absentee(more: Partial<PixRail<'sandbox'>> = {}) {
+  const counted = { sends: 0, questions: 0 }
+  const pix: Partial<PixRail<'sandbox'>> = {
+    sending: SENDING,
+    async send() {
+      counted.sends++
+      return { kind: 'unknown' }
+    },
+    async status() {
+      counted.questions++
+      return { kind: 'absent' }
+    },
+    ...more,
+  }
+  return { counted, pix }
+}
+
+/** Has the rail asked, and waits until the worker has put the next question off for longer than any lease. */
+async function askedAgain(id: string): Promise<void> {
+  await askNow(id)
+  const put_off = () => Date.now() + bench.world.lease_ms + 1000
+  await until(async () => (await bench.payoutNow(id)).next_attempt_at.getTime() > put_off(), 20_000)
+}
+
+test('a payout that the provider never got is sent again for ten minutes, then fails after two answers a minute apart', async () => {
+  const { counted, pix } = absentee()
+  const { payout, worker, balance } = await open(pix)
+  await worker.send(payout, performance.now())
+  await bench.past(payout, '9 minutes')
+  await askNow(payout.id)
+  await until(() => counted.sends === 2, 20_000)
+  // Nobody sends any more, but somebody tried a moment ago.
+  await bench.past(payout, '2 minutes')
+  await askedAgain(payout.id)
+  expect(await bench.payoutNow(payout.id)).toMatchObject({ status: 'processing', absent_at: null })
+  await bench.admin(
+    `UPDATE sends SET sent_at = sent_at - interval '6 minutes', until = until - interval '6 minutes'`,
+  )
+  await askedAgain(payout.id)
+  expect((await bench.payoutNow(payout.id)).absent_at).not.toBeNull()
+  await askedAgain(payout.id)
+  expect((await bench.payoutNow(payout.id)).status).toBe('processing')
+  expect(await balance()).toEqual({ balance: BALANCE - 700n, in_transit: 700n })
+  await bench.admin(`UPDATE payouts SET absent_at = absent_at - interval '61 seconds'`)
+  await askNow(payout.id)
+  await until(async () => (await bench.payoutNow(payout.id)).status === 'failed', 20_000)
+  expect(await bench.payoutNow(payout.id)).toMatchObject({
+    failure_code: 'never_sent',
+    rail_code: 'never_sent',
+  })
+  expect(await balance()).toEqual({ balance: BALANCE, in_transit: 0n })
+  expect(counted.sends).toBe(2)
+})
+
+test('a payment that the provider finds after the payout failed as never sent is an exception', async () => {
+  let says: PixStatus = { kind: 'absent' }
+  const { payout } = await open({ sending: SENDING, status: async () => says })
+  await bench.past(payout, '1 hour')
+  await bench.admin(`UPDATE payouts SET absent_at = now() - interval '61 seconds'`)
+  await askNow(payout.id)
+  await until(async () => (await bench.payoutNow(payout.id)).status === 'failed', 20_000)
+  says = SETTLED
+  await bench.admin(`UPDATE follow_ups SET ask_at = now()`)
+  await until(async () => (await openExceptions(bench.world.db, 10)).length > 0, 30_000)
+  expect(await openExceptions(bench.world.db, 10)).toMatchObject([
+    { kind: 'late_success', object_id: payout.id },
+  ])
+})
+
+test('a payout that the rail accepted, or that has no answer, never fails as never sent', async () => {
+  let says: PixStatus = { kind: 'accepted' }
+  let questions = 0
+  const { payout, balance } = await open({
+    sending: SENDING,
+    async status() {
+      questions++
+      return says
+    },
+  })
+  await bench.past(payout, '1 day')
+  await askNow(payout.id)
+  await until(async () => (await bench.payoutNow(payout.id)).accepted_at !== null, 20_000)
+  await bench.admin(`UPDATE payouts SET absent_at = now() - interval '1 hour'`)
+  for (const kind of ['absent', 'unknown', 'absent'] as const) {
+    says = { kind }
+    const before = questions
+    await askNow(payout.id)
+    await until(() => questions > before, 20_000)
+  }
+  await until(async () => (await openExceptions(bench.world.db, 10)).length > 0, 20_000)
+  expect((await openExceptions(bench.world.db, 10)).map(({ kind }) => kind)).toEqual(['accepted_then_absent'])
+  expect((await bench.payoutNow(payout.id)).status).toBe('processing')
+  expect(await balance()).toEqual({ balance: BALANCE - 700n, in_transit: 700n })
+})
+
+test('Efí took a payment, its answer got lost, and its look-up never finds it: no money goes back', async () => {
+  const efi = await startEfiStub()
+  const { url, ca, client_id, client_secret, certificate, pix_key } = efi
+  const access = { url, ca, client_id, client_secret, certificate: readClientCertificate(certificate) }
+  const rail = openEfi({
+    ...{ access, pix_key, at_once: 1, timeout_ms: 5000, clock: systemClock(), log: silent },
+  })
+  stopping.push(efi.stop, rail.stop)
+  await rail.ready()
+  efi.hideFor(86_400_000)
+  efi.spoil('send', { kind: 'lose' })
+  const { payout, worker, balance } = await open({
+    ...{ sending: SENDING, send: rail.send, status: rail.status },
+  })
+  await worker.send(payout, performance.now())
+  expect(efi.payments.size).toBe(1)
+  await bench.past(payout, '1 minute')
+  await askNow(payout.id)
+  await until(() => efi.count('send') === 2, 20_000)
+  await until(async () => (await bench.payoutNow(payout.id)).accepted_at !== null, 20_000)
+  await bench.past(payout, '1 hour')
+  await bench.admin(`UPDATE payouts SET absent_at = created_at + interval '1 minute'`)
+  await askNow(payout.id)
+  await until(async () => (await openExceptions(bench.world.db, 10)).length > 0, 20_000)
+  expect((await openExceptions(bench.world.db, 10)).map(({ kind }) => kind)).toEqual(['accepted_then_absent'])
+  expect((await bench.payoutNow(payout.id)).status).toBe('processing')
+  expect(await balance()).toEqual({ balance: BALANCE - 700n, in_transit: 700n })
+})
+
+test('an acceptance that arrives while a payout is being failed as never sent keeps it open', async () => {
+  const { payout } = await open({ sending: SENDING })
+  await bench.past(payout, '1 hour')
+  await bench.admin(`UPDATE payouts SET absent_at = now() - interval '61 seconds', accepted_at = now()`)
+  const now = await bench.payoutNow(payout.id)
+  const settled = await bench.world.commit(failNeverSent(bench.world, { ...now, accepted_at: null }))
+  expect(settled).toMatchObject({ changed: false, payout: { status: 'processing' } })
+})
+
+test('a payout that another account was to pay is neither sent nor failed by this one', async () => {
+  const { counted, pix } = absentee({ provider: 'efi:other' })
+  const { payout } = await open(pix)
+  await bench.admin(
+    `BEGIN; SET LOCAL session_replication_role = replica; UPDATE payouts SET provider = 'efi:first', absent_at = now() - interval '1 hour'; COMMIT`,
+  )
+  for (const age of ['1 minute', '1 hour']) {
+    await bench.past(payout, age)
+    const { questions } = counted
+    // The second question is asked after the first one was dealt with.
+    for (const more of [1, 2]) {
+      await askNow(payout.id)
+      await until(() => counted.questions >= questions + more, 20_000)
+    }
+  }
+  expect(counted.sends).toBe(0)
+  expect((await bench.payoutNow(payout.id)).status).toBe('processing')
+  await expect(bench.world.db.query(`UPDATE payouts SET provider = 'efi:other'`)).rejects.toThrow(
+    'never changes',
+  )
+  await bench.admin('UPDATE payouts SET absent_at = NULL')
+})
+
+test.each([1, 2])('a rail that takes %i at once gets no more, from all nodes together', async (at_once) => {
+  let under_way = 0
+  let most = 0
+  const paid: string[] = []
+  const pix: PixRail<'sandbox'> = {
+    ...quietPix,
+    sending: { visible_after_ms: 0, at_once },
+    async send({ send_id }) {
+      most = Math.max(most, ++under_way)
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      under_way--
+      paid.push(send_id)
+      const end_to_end_id = `E00000000202611151200${send_id.slice(-11)}`
+      return { kind: 'settled', end_to_end_id }
+    },
+  }
+  await open(pix)
+  const customer = await bench.customer({ BRL: BALANCE })
+  const nodes = [bench.world, bench.openNode({ pix })]
+  const workers = nodes.map((node) => openPayoutWorker(node, silent, { follows: false }))
+  stopping.push(...workers.map(({ stop }) => stop))
+  const made = await Promise.all(Array.from({ length: 12 }, () => bench.payout(customer)))
+  const settled = await Promise.all(made.map((payout, i) => workers[i % 2]!.send(payout, performance.now())))
+  expect(settled.every((one) => one?.payout.status === 'completed')).toBe(true)
+  expect(most).toBe(at_once)
+  expect(new Set(paid).size).toBe(12)
+})
+
+test('a payout without a turn within its lease is not sent, and asked about soon', async () => {
+  const sent: string[] = []
+  const first = await open({
+    sending: { visible_after_ms: 0, at_once: 1 },
+    async send({ send_id }) {
+      sent.push(send_id)
+      return { kind: 'unknown' }
+    },
+  })
+  const holder = await bench.world.db.connect()
+  await holder.query(`SELECT pg_advisory_lock(hashtextextended('pix turn ' || current_schema() || ' 0', 0))`)
+  const began = performance.now()
+  // So little of the lease is left that one call fits in, and hardly any waiting.
+  await first.worker.send(first.payout, began - bench.world.lease_ms + bench.world.rail_timeout_ms + 300)
+  expect(sent).toEqual([])
+  expect((await bench.payoutNow(first.payout.id)).next_attempt_at.getTime()).toBeLessThan(Date.now() + 5000)
+  holder.release(new Error('over'))
+})
+
+describe('the list of the provider', () => {
+  const listOf = (sent: SentPix[]): PixAccount => ({
+    balance: async () => ({ available: 0n, blocked: 0n }),
+    async *sent() {
+      yield* sent
+    },
+  })
+  const day = () => ({ from: new Date(Date.now() - 86_400_000), to: new Date() })
+  const compare = () => compareSent(bench.world, bench.world.db, { ...day(), shouldContinue: () => true })
+  const pauses = async () => (await selectControls(bench.world.db)).map(({ paused_at }) => paused_at !== null)
+  const ours = (send_id: string, more: Partial<SentPix> = {}): SentPix => ({
+    ...{ send_id, amount: 700n, state: 'settled', end_to_end_id: SETTLED.end_to_end_id },
+    ...more,
+  })
+
+  test('with a payment that the database does not know pauses the rail, once for each payment', async () => {
+    const sent: SentPix[] = [{ amount: 5n, state: 'settled' }, ours('byhand')]
+    await open({ account: listOf(sent) })
+    await compare()
+    expect(await pauses()).toEqual([])
+    const lost = `TRILHO${'0'.repeat(26)}`
+    sent.push(ours(lost))
+    await compare()
+    expect(await pauses()).toEqual([true])
+    const kinds = async () => (await openExceptions(bench.world.db, 10)).map(({ kind }) => kind).sort()
+    expect(await kinds()).toEqual(['foreign_transactions', 'rail_paused'])
+    await bench.world.commit(
+      resumeRail({ rail: 'pix', by: 'a@example.com', reason: 'looked up', proposal_id: null }),
+    )
+    await compare()
+    expect(await kinds()).toEqual([])
+    expect(await pauses()).toEqual([false])
+    sent.push(ours(`TRILHO${'1'.repeat(26)}`))
+    await compare()
+    expect(await pauses()).toEqual([true])
+  })
+
+  test('pauses the rail for an unknown payment although a return in the list cannot be booked', async () => {
+    const sent: SentPix[] = []
+    const { payout, worker } = await open({ account: listOf(sent), send: async () => SETTLED })
+    await worker.send(payout, performance.now())
+    const { partner_id, customer_id } = payout
+    const full = money('BRL', UNITS_MAX - BALANCE + 700n)
+    await bench.world.commit(deposit(bench.world, { partner_id, customer_id, rail: 'sandbox', money: full }))
+    const returns = [{ id: 'D1', amount: 700n, state: 'settled' } as const]
+    sent.push(ours(payout.send_id, { returns }), ours(`TRILHO${'0'.repeat(26)}`))
+    await expect(compare()).rejects.toMatchObject({ code: 'amount_too_large' })
+    expect(await pauses()).toEqual([true])
+  })
+
+  test('is compared before the first send of a node: a database that is behind sends nothing', async () => {
+    const sends: string[] = []
+    const { payout, worker } = await open({
+      sending: { visible_after_ms: 0 },
+      account: listOf([ours(`TRILHO${'0'.repeat(26)}`)]),
+      async send({ send_id }) {
+        sends.push(send_id)
+        return SETTLED
+      },
+      status: async () => ({ kind: 'absent' }),
+    })
+    await worker.send(payout, performance.now())
+    expect(await pauses()).toEqual([true])
+    expect(sends).toEqual([])
+  })
+
+  test('that cannot be read yet keeps the first sends and orders waiting, and is read again', async () => {
+    const sends: string[] = []
+    let is_readable = false
+    const { payout, worker } = await open({
+      sending: { visible_after_ms: 0 },
+      account: {
+        balance: async () => ({ available: 0n, blocked: 0n }),
+        // biome-ignore lint/correctness/useYield: the list is empty, or cannot be read.
+        async *sent() {
+          if (!is_readable) throw new Error('no list')
+        },
+      },
+      async send({ send_id }) {
+        sends.push(send_id)
+        return SETTLED
+      },
+      status: async () => ({ kind: 'absent' }),
+    })
+    await worker.send(payout, performance.now())
+    expect(sends).toEqual([])
+    await expect(assertCompared(bench.world)).rejects.toMatchObject({ code: 'rail_unavailable' })
+    is_readable = true
+    await bench.past(payout, '1 minute')
+    await askNow(payout.id)
+    await until(async () => (await bench.payoutNow(payout.id)).status === 'completed', 20_000)
+    await assertCompared(bench.world)
+    expect(sends).toEqual([payout.send_id])
+  })
+
+  test('has open payouts asked about, and names what ended otherwise', async () => {
+    const sent: SentPix[] = []
+    let questions = 0
+    const { payout } = await open({
+      account: listOf(sent),
+      async status() {
+        questions++
+        return { kind: 'refused', rail_code: 'AC03' }
+      },
+    })
+    sent.push(ours(payout.send_id))
+    await bench.admin(`UPDATE payouts SET next_attempt_at = now() + interval '1 hour'`)
+    await compare()
+    await until(async () => (await bench.payoutNow(payout.id)).status === 'failed', 20_000)
+    expect(questions).toBe(1)
+    for (let i = 0; i < 2; i++) await compare()
+    expect(await openExceptions(bench.world.db, 10)).toMatchObject([
+      { kind: 'late_success', object_id: payout.id, details: { booked: 'failed' } },
+    ])
+    expect(await pauses()).toEqual([])
+  })
+
+  test('names a payment of a failed payout although the desk has had another exception of it', async () => {
+    const sent: SentPix[] = []
+    const { payout, worker } = await open({
+      account: listOf(sent),
+      send: async () => ({ kind: 'refused', rail_code: 'AC03' }),
+    })
+    const { id: object_id, partner_id } = payout
+    for (const kind of ['invalid_answer', 'contradiction'] as const)
+      await recordException(bench.world.db, bench.world.clock, {
+        ...{ kind, rail: 'pix', object_id, partner_id, details: {} },
+      })
+    await worker.send(payout, performance.now())
+    sent.push(ours(payout.send_id))
+    for (let i = 0; i < 2; i++) await compare()
+    const kinds = (await openExceptions(bench.world.db, 10)).map(({ kind }) => kind)
+    expect(kinds.sort()).toEqual(['contradiction', 'invalid_answer', 'late_success'])
+  })
+
+  test('of a day that is longer than one run is read on by the next, the newest hours by each', async () => {
+    const asked: number[] = []
+    let left = 3
+    await open({
+      account: {
+        balance: async () => ({ available: 0n, blocked: 0n }),
+        async *sent(from) {
+          asked.push(from.getTime())
+          yield ours('byhand')
+        },
+      },
+    })
+    const run = openCompareSent(bench.world)
+    await run(bench.world.db, () => left-- > 0)
+    expect(asked).toHaveLength(4)
+    expect(asked).toEqual(asked.toSorted((a, b) => b - a))
+    left = Infinity
+    await run(bench.world.db, () => left > 0)
+    const hours = new Set(asked)
+    expect(hours.size).toBeGreaterThanOrEqual(24)
+    // The third hour was read by the first run, and is not read again soon.
+    const before = asked.length
+    await run(bench.world.db, () => true)
+    expect(asked.length - before).toBeLessThanOrEqual(3)
+  })
+
+  test('with more unknown payments than one run names has all of them named by further runs', async () => {
+    const lost = Array.from({ length: 60 }, (_, i) => `TRILHO${String(i).padStart(26, '0')}`)
+    await open({ account: listOf(lost.map((send_id) => ours(send_id))) })
+    for (let i = 0; i < 2; i++) await compare()
+    const { rows } = await bench.world.db.query(
+      `SELECT object_id FROM exceptions WHERE kind = 'foreign_transactions' ORDER BY object_id`,
+    )
+    expect(rows.map(({ object_id }) => object_id)).toEqual(lost)
+  })
+})

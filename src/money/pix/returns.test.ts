@@ -1,0 +1,257 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Bench, openBench, silent } from '../../../test/support/rail-bench.ts'
+import { entriesOf } from '../../ledger/balances.ts'
+import { blockCustomer } from '../../parties/customers/customers.ts'
+import type { PixAccount, PixRail, PixReturn, SentPix } from '../../rails/pix/rail.ts'
+import { simulatedTerms } from '../../rails/pix/simulated.ts'
+import { openExceptions } from '../../records/exceptions/store.ts'
+import { askAboutReturns, openReturnPass } from '../charges/find-returns.ts'
+import { compareSent } from './compare-sent.ts'
+import { askAboutNoticed } from './notices.ts'
+import { bookReturnsOf } from './returns.ts'
+import { returnScanOf, storeReturnScan } from './returns-store.ts'
+import { settlePayout } from './settle.ts'
+import type { Payout } from './store.ts'
+
+/** What comes back of a payout that was completed (decision 0068). */
+let bench: Bench
+afterEach(async () => {
+  expect(await bench.findings()).toEqual([])
+  await bench.stop()
+})
+
+const E2E = 'E00000000202611151200abcdefghijk'
+const D = (n: number) => `D0000000020261115120000000000${String(n).padStart(3, '0')}`
+const always = () => true
+
+async function open(pix: Partial<PixRail<'sandbox'>> = {}) {
+  bench = await openBench({
+    pix: {
+      environment: 'sandbox',
+      ...simulatedTerms,
+      ready: async () => {},
+      holder: async (_, asking) => ({ kind: 'held', holder: asking! }),
+      send: async () => ({ kind: 'unknown' }),
+      status: async () => ({ kind: 'unknown' }),
+      ...pix,
+    },
+  })
+  const customer = await bench.customer({ BRL: 10_000n })
+  const accepted = await bench.payout(customer)
+  const available = async () => (await bench.balance(customer, 'BRL')).balance
+  return { customer, accepted, available }
+}
+
+const end = async (payout: Payout, is_paid = true): Promise<Payout> => {
+  const outcome = is_paid
+    ? ({ kind: 'settled', end_to_end_id: E2E } as const)
+    : ({ kind: 'refused', rail_code: 'AC03' } as const)
+  return (await bench.world.commit(settlePayout(bench.world, payout, outcome, { by: 'caller' }))).payout
+}
+
+const settled = (n: number, amount: bigint): PixReturn => ({ id: D(n), amount, state: 'settled' })
+
+const events = async (id: string) => {
+  const { rows } = await bench.world.db.query(
+    'SELECT type, sequence, data FROM events WHERE object_id = $1 AND sequence > 3 ORDER BY sequence',
+    [id],
+  )
+  return rows.map(({ type, sequence, data }) => ({ type, sequence, returned: data.amount_returned }))
+}
+
+const problems = async () =>
+  (await openExceptions(bench.world.db, 10))
+    .filter(({ kind }) => kind !== 'payout_returned')
+    .map(({ kind, object_id, details }) => ({ kind, object_id, problem: details.problem }))
+
+test('each return is credited once, with a movement and an event of its own, and the payout stays completed', async () => {
+  const { accepted, available, customer } = await open()
+  const payout = await end(accepted)
+  const after_payout = await available()
+  const said = [settled(1, 300n), settled(2, 400n)]
+  await Promise.all([1, 2, 3].map(() => bookReturnsOf(bench.world, payout, said)))
+  expect(await available()).toBe(after_payout + 700n)
+  expect(await bench.payoutNow(payout.id)).toMatchObject({
+    status: 'completed',
+    amount_returned: 700n,
+    sequence: 3,
+  })
+  expect(await events(payout.id)).toEqual([
+    { type: 'pix.payout.returned', sequence: 4, returned: '300' },
+    { type: 'pix.payout.returned', sequence: 5, returned: '700' },
+  ])
+  expect(await openExceptions(bench.world.db, 10)).toMatchObject([
+    { kind: 'payout_returned', object_id: payout.id, details: { return_id: D(1), amount: '300' } },
+  ])
+  const { rows } = await bench.world.db.query('SELECT id, amount FROM pix_returns ORDER BY sequence')
+  expect(rows.map(({ amount }) => amount)).toEqual([300n, 400n])
+  expect(await entriesOf(bench.world.db, rows[0].id)).toMatchObject([
+    { movement: 'reversed', account: 'external:pix', owner: '', amount: -300n },
+    { movement: 'reversed', account: 'customer', owner: customer, amount: 300n },
+  ])
+})
+
+test('a return that is open or refused credits nothing', async () => {
+  const { accepted, available } = await open()
+  const payout = await end(accepted)
+  const before = await available()
+  const said: PixReturn[] = [
+    { id: D(1), amount: 300n, state: 'open' },
+    { id: D(2), amount: 300n, state: 'refused' },
+  ]
+  expect(await bookReturnsOf(bench.world, payout, said)).toBe(false)
+  expect(await bookReturnsOf(bench.world, payout, said.slice(1))).toBe(true)
+  expect(await available()).toBe(before)
+})
+
+test('returns above the amount, and of a payout that failed here, credit nothing beyond, and a person is told', async () => {
+  const { accepted, available, customer } = await open()
+  const payout = await end(accepted)
+  const before = await available()
+  await bookReturnsOf(bench.world, payout, [settled(1, 600n), settled(2, 101n), settled(3, 100n)])
+  expect(await available()).toBe(before + 700n)
+  expect(await problems()).toMatchObject([
+    { kind: 'contradiction', object_id: payout.id, problem: expect.stringContaining('more than was paid') },
+  ])
+  const failed = await end(await bench.payout(customer), false)
+  const then = await available()
+  await bookReturnsOf(bench.world, failed, [settled(4, 700n)])
+  // The same return under another payment.
+  await bookReturnsOf(bench.world, failed, [settled(1, 600n)])
+  expect(await available()).toBe(then)
+  expect(await problems()).toMatchObject([{ object_id: failed.id }, { object_id: payout.id }])
+})
+
+test.each([
+  ['another amount', { ...settled(1, 500n) }],
+  ['no return after all', { ...settled(1, 600n), state: 'refused' }],
+] as const)(
+  'a booked return of which the provider tells %s later stays, and a person is told',
+  async (_, said) => {
+    const { accepted, available } = await open()
+    const payout = await end(accepted)
+    const before = await available()
+    await bookReturnsOf(bench.world, payout, [settled(1, 600n)])
+    await bookReturnsOf(bench.world, payout, [said])
+    expect(await available()).toBe(before + 600n)
+    expect(await problems()).toMatchObject([{ kind: 'contradiction', object_id: payout.id }])
+  },
+)
+
+test('a blocked customer is credited all the same', async () => {
+  const { accepted, available, customer } = await open()
+  const payout = await end(accepted)
+  const before = await available()
+  await blockCustomer(bench.world, customer, 'blocked')
+  await bookReturnsOf(bench.world, payout, [settled(1, 700n)])
+  expect(await available()).toBe(before + 700n)
+})
+
+test('a return of a payout that is still open here waits until the payout has its end', async () => {
+  const { accepted } = await open()
+  expect(await bookReturnsOf(bench.world, accepted, [settled(1, 700n)])).toBe(false)
+  const payout = await end(accepted)
+  expect(await bookReturnsOf(bench.world, payout, [settled(1, 700n)])).toBe(true)
+  expect((await bench.payoutNow(payout.id)).amount_returned).toBe(700n)
+})
+
+describe('returns are found', () => {
+  const listing = (sent: SentPix[], asked: Date[][] = []): PixAccount => ({
+    balance: async () => ({ available: 0n, blocked: 0n }),
+    async *sent(from, to) {
+      asked.push([from, to])
+      yield* sent
+    },
+  })
+  const listed = (payout: Payout, returns: PixReturn[]): SentPix => ({
+    ...{ send_id: payout.send_id, end_to_end_id: E2E, amount: 700n, state: 'settled', returns },
+  })
+
+  test('by asking the provider about a payment that a notice names; the notice itself credits nothing', async () => {
+    let said: PixReturn[] = []
+    const asked: string[] = []
+    const { accepted, available } = await open({
+      async returnsOf(end_to_end_id) {
+        asked.push(end_to_end_id)
+        return said
+      },
+    })
+    const payout = await end(accepted)
+    const before = await available()
+    const run = () => askAboutReturns(bench.world, bench.world.db, { log: silent, shouldContinue: always })
+    expect(await askAboutNoticed(bench.world, [{ end_to_end_id: 'Eunknown' }, { end_to_end_id: E2E }])).toBe(
+      1,
+    )
+    await run()
+    expect({ asked, now: await available() }).toEqual({ asked: [E2E], now: before })
+    await run()
+    expect(asked).toHaveLength(1)
+    said = [settled(1, 250n)]
+    await askAboutNoticed(bench.world, [{ end_to_end_id: E2E }])
+    await run()
+    expect(await available()).toBe(before + 250n)
+    expect((await bench.payoutNow(payout.id)).amount_returned).toBe(250n)
+  })
+
+  test('later, if the provider does not answer', async () => {
+    let answers = false
+    const { accepted, available } = await open({
+      async returnsOf() {
+        if (!answers) throw new Error('no answer')
+        return [settled(1, 700n)]
+      },
+    })
+    await end(accepted)
+    const before = await available()
+    const run = () => askAboutReturns(bench.world, bench.world.db, { log: silent, shouldContinue: always })
+    await askAboutNoticed(bench.world, [{ end_to_end_id: E2E }])
+    await run()
+    answers = true
+    await run()
+    expect(await available()).toBe(before)
+    await bench.admin('UPDATE pix_return_checks SET due_at = now()')
+    await run()
+    expect(await available()).toBe(before + 700n)
+    expect((await bench.world.db.query('SELECT FROM pix_return_checks')).rowCount).toBe(0)
+  })
+
+  test('by the comparison with the provider’s list', async () => {
+    const sent: SentPix[] = []
+    const { accepted, available } = await open({ account: listing(sent) })
+    const payout = await end(accepted)
+    const before = await available()
+    sent.push(listed(payout, [settled(1, 100n), { id: D(2), amount: 600n, state: 'open' }]))
+    const window = { from: new Date(0), to: new Date(), shouldContinue: always }
+    for (let i = 0; i < 2; i++) await compareSent(bench.world, bench.world.db, window)
+    expect(await available()).toBe(before + 100n)
+    expect(await problems()).toEqual([])
+  })
+
+  test('once a day in the list of 90 days, from the stored position on', async () => {
+    const sent: SentPix[] = []
+    const asked: Date[][] = []
+    const { accepted, available } = await open({ account: listing(sent, asked) })
+    const payout = await end(accepted)
+    const before = await available()
+    sent.push(listed(payout, [settled(1, 700n)]))
+    const pass = openReturnPass(bench.world)
+    let left = 10
+    await pass(bench.world.db, () => left-- > 0)
+    const { began_at, read_until } = (await returnScanOf(bench.world.db, 'sent'))!
+    expect(began_at.getTime() - asked[0]![0]!.getTime()).toBe(90 * 86_400_000)
+    expect(read_until < began_at).toBe(true)
+    expect(await available()).toBe(before + 700n)
+    const so_far = asked.length
+    await openReturnPass(bench.world)(bench.world.db, always)
+    expect(asked[so_far]![0]).toEqual(read_until)
+    expect(asked.at(-1)![1]).toEqual(began_at)
+    const whole = asked.length
+    await pass(bench.world.db, always)
+    expect(asked).toHaveLength(whole)
+    const yesterday = new Date(began_at.getTime() - 86_400_000)
+    await storeReturnScan(bench.world.db, 'sent', { began_at: yesterday, read_until: yesterday })
+    await pass(bench.world.db, always)
+    expect(asked.length).toBeGreaterThan(whole)
+    expect(await available()).toBe(before + 700n)
+  })
+})

@@ -1,0 +1,151 @@
+import { customerAccount, externalAccount } from '../../ledger/accounts.ts'
+import { type Command, type Decision, keep, writeTo } from '../../ledger/command.ts'
+import type { PixReturn } from '../../rails/pix/rail.ts'
+import { eventWrite } from '../../records/events/events.ts'
+import { exceptionWrite, recordExceptionDaily } from '../../records/exceptions/store.ts'
+import type { World } from '../../world.ts'
+import { renderPayout } from './contract.ts'
+import {
+  insertReturns,
+  knownReturns,
+  returnCounts,
+  type StoredReturn,
+  storedReturns,
+} from './returns-store.ts'
+import { heldPayout, RAIL } from './settle.ts'
+import { type Payout, payoutRows, returnedPayouts } from './store.ts'
+
+/**
+ * A payout that comes back after it was completed (decision 0068). Each return of the Pix network is credited once, as a movement of its
+ * own; the payout stays completed. A blocked customer is credited too: it is the customer's money. The fee stays.
+ */
+type BookedReturn =
+  | { readonly kind: 'booked'; readonly payout: Payout; readonly stored: StoredReturn }
+  /** It was booked before. */
+  | { readonly kind: 'known'; readonly payout: Payout }
+  /** Nothing is credited, and a person must look. */
+  | { readonly kind: 'wrong'; readonly payout: Payout; readonly problem: string }
+  /** The payout is not final here yet: it is asked about first. */
+  | { readonly kind: 'open'; readonly payout: Payout }
+
+/** Why a return that is stored is told to a person all the same. */
+export const ANOTHER_AMOUNT = 'It was stored before with another amount.'
+export const REFUSED_LATER = 'The provider says that it was not made, after it had said that it was.'
+
+type SettledReturn = Pick<PixReturn, 'id' | 'amount'>
+
+export function bookPayoutReturn(
+  world: World,
+  payout: Payout,
+  { id: return_id, amount }: SettledReturn,
+): Command<BookedReturn> {
+  const { id: payout_id, customer_id, partner_id } = payout
+  const id = world.newId('return')
+  return {
+    partner_id,
+    locks: {
+      rows: [{ source: payoutRows, id: payout_id }],
+      accounts: [{ customer_id, asset: 'BRL' }],
+      reads: [
+        { source: knownReturns, id: return_id },
+        { source: returnCounts, id: payout_id },
+      ],
+    },
+    decide(held): Decision<BookedReturn> {
+      const before = heldPayout(held, payout)
+      const known = held.row(knownReturns, return_id)
+      const wrong = (problem: string) => ({ result: { kind: 'wrong', payout: before, problem } as const })
+      if (known && known.payout_id !== payout_id) return wrong('Another payment has this return.')
+      if (known && known.amount !== amount) return wrong(ANOTHER_AMOUNT)
+      if (known) return { result: { kind: 'known', payout: before } }
+      if (before.status === 'failed') return wrong('The payout failed here, and its money was given back.')
+      if (before.status !== 'completed') return { result: { kind: 'open', payout: before } }
+      if (amount <= 0n) return wrong('The return has no amount.')
+      const amount_returned = before.amount_returned + amount
+      if (amount_returned > before.amount) return wrong('The returns are more than was paid.')
+      const before_it = held.row(returnCounts, payout_id) ?? { count: 0, sum: 0n }
+      const count = before_it.count + 1
+      const stored: StoredReturn = {
+        ...{ id, return_id, payout_id, deposit_id: null, partner_id, customer_id, amount },
+        ...{ state: 'booked', sequence: before.sequence + count, created_at: held.now, booked_at: held.now },
+      }
+      const after: Payout = { ...before, amount_returned }
+      const event = { partner_id, type: 'pix.payout.returned', object: renderPayout(after) } as const
+      return {
+        movements: [
+          {
+            cause_id: id,
+            name: 'reversed',
+            partner_id,
+            lines: [
+              { account: externalAccount(RAIL), asset: 'BRL', amount: -amount },
+              { account: customerAccount(customer_id), asset: 'BRL', amount },
+            ],
+          },
+        ],
+        writes: [
+          writeTo(insertReturns, stored),
+          writeTo(returnedPayouts, { id: payout_id, amount_returned }),
+          eventWrite(world, { ...event, sequence: stored.sequence! }, held.now),
+          exceptionWrite(world, returnedException(after, stored), held.now),
+        ],
+        keeps: [
+          keep(knownReturns, { id: return_id, payout_id, deposit_id: null, amount }),
+          keep(returnCounts, { id: payout_id, count, sum: before_it.sum + amount }),
+        ],
+        result: { kind: 'booked', payout: after, stored },
+      }
+    },
+  }
+}
+
+/** For the desk: nothing is left to book, but a person should know. */
+const returnedException = (
+  { id, partner_id, amount_returned, end_to_end_id }: Payout,
+  { return_id, amount }: StoredReturn,
+) =>
+  ({
+    kind: 'payout_returned',
+    rail: RAIL,
+    object_id: id,
+    partner_id,
+    details: { return_id, amount, amount_returned, end_to_end_id },
+  }) as const
+
+/** Books what the provider says has come back. True: nothing is left to be asked about. */
+export async function bookReturnsOf(
+  world: World,
+  payout: Payout,
+  returns: readonly PixReturn[],
+): Promise<boolean> {
+  let is_done = true
+  for (const { id, amount, state } of returns) {
+    if (state === 'open') is_done = false
+    if (state === 'refused' && (await storedReturns(world.db, [id])).has(id))
+      await reportWrong(world, { kind: 'wrong', payout, problem: REFUSED_LATER }, { id, amount })
+    if (state !== 'settled') continue
+    const booked = await world.commit(bookPayoutReturn(world, payout, { id, amount }))
+    if (booked.kind === 'open') is_done = false
+    if (booked.kind === 'wrong') await reportWrong(world, booked, { id, amount })
+  }
+  return is_done
+}
+
+function reportWrong(
+  { db, clock }: World,
+  { payout, problem }: Extract<BookedReturn, { kind: 'wrong' }>,
+  said: SettledReturn,
+): Promise<void> {
+  return recordExceptionDaily(db, clock, {
+    kind: 'contradiction',
+    rail: RAIL,
+    object_id: payout.id,
+    partner_id: payout.partner_id,
+    details: {
+      problem: `The provider reports return ${said.id} of this payout, which does not fit to what is booked. ${problem}`,
+      check: 'Nothing was changed because of it. Compare the payout with the account’s statement.',
+      booked: payout.status,
+      rail_says: { return_id: said.id, amount: said.amount },
+    },
+  })
+}

@@ -1,0 +1,178 @@
+import type {
+  KnownBlock,
+  OtherTokens,
+  OtherTokensWanted,
+  Payment,
+  PaymentSource,
+  Scanned,
+  TransactionSeen,
+} from '../rail.ts'
+import type { Rpc } from '../rpc.ts'
+import { EndpointFailure } from '../rpc-endpoint.ts'
+import type { RpcNode } from '../rpc-health.ts'
+import { blockAt, knowsTransaction, logsIn, logsOfAnyContract, newestBlock, receiptOf } from './calls.ts'
+import type { EvmPlace } from './network.ts'
+import { addressTopic, isSameAddress, TRANSFER_TOPIC, transferIn } from './token.ts'
+
+/** How payments to deposit addresses are found on an EVM network: first hints, then the transaction as a quorum sees it. */
+export function paymentSource(
+  rpc: Rpc,
+  place: EvmPlace,
+  options: Pick<PaymentSource, 'start_height'>,
+): PaymentSource {
+  return {
+    ...options,
+    async head() {
+      const heads = (await rpc.all((node) => node.ask(newestBlock()))).map(({ answer }) => answer)
+      const lowest = heads.reduce((one, other) => (other.height < one.height ? other : one))
+      return { block_height: lowest.height, block_hash: lowest.hash }
+    },
+    // A position is moved back by this answer: one endpoint alone could have the whole chain read again.
+    hashAt: (height) =>
+      rpc.agree(
+        async (node) => (await node.ask(blockAt(height)))?.hash,
+        (hash) => hash ?? '',
+      ),
+    scan: (range) => scan(rpc, place, range),
+    transaction: async (tx_hash, known) =>
+      transactionSeen(await viewsOf(rpc, place, { tx_hash, known }), { quorum: rpc.quorum, known }),
+    otherTokens: (wanted) => otherTokens(rpc, place, wanted),
+  }
+}
+
+/**
+ * Reads the range from every endpoint, and returns what any of them shows: one that leaves out a log hides nothing. The last block is
+ * asked for together with the logs: a node that does not have it returns no logs and no error.
+ */
+async function scan(rpc: Rpc, { contract }: EvmPlace, range: { from: bigint; to: bigint }): Promise<Scanned> {
+  const heard = await rpc.all(async (node) => {
+    const [logs, last] = await Promise.all([
+      orRefused(node.ask(logsIn({ contract, topic: TRANSFER_TOPIC, ...range }))),
+      node.ask(blockAt(range.to)),
+    ])
+    return logs === 'refused' || !last ? undefined : { logs, hash: last.hash }
+  })
+  const read = heard.flatMap(({ answer }) => answer ?? [])
+  if (read.length < heard.length) return { kind: 'refused' }
+  const hashes = new Set(read.map(({ hash }) => hash))
+  return {
+    kind: 'read',
+    block_hash: hashes.size === 1 ? read[0]!.hash : undefined,
+    is_shared: read.length >= rpc.quorum,
+    hints: read.flatMap(({ logs }) =>
+      logs.flatMap((log) => {
+        const transfer = transferIn(log, contract)
+        return transfer && isPayment(transfer)
+          ? [{ to: transfer.to, tx_hash: log.tx_hash, block_height: log.block_height }]
+          : []
+      }),
+    ),
+  }
+}
+
+/** What any endpoint shows. A log of another form, as of an NFT, is left out. */
+async function otherTokens(
+  rpc: Rpc,
+  { contract }: EvmPlace,
+  { addresses, ...range }: OtherTokensWanted,
+): Promise<OtherTokens> {
+  const call = logsOfAnyContract({ topic: TRANSFER_TOPIC, third: addresses.map(addressTopic), ...range })
+  const heard = (await rpc.all((node) => orTooLong(node.ask(call)))).map(({ answer }) => answer)
+  if (heard.every((logs) => logs === 'refused')) return 'refused'
+  return heard
+    .flatMap((logs) => (logs === 'refused' ? [] : logs))
+    .flatMap((log) => {
+      const transfer = isSameAddress(log.address, contract) ? undefined : transferIn(log, log.address)
+      if (!transfer || !isPayment(transfer)) return []
+      const { address: token, tx_hash, log_index, block_height } = log
+      return [
+        { contract: token, tx_hash, log_index, block_height, address: transfer.to, amount: transfer.amount },
+      ]
+    })
+}
+
+const orTooLong = <Answer>(asked: Promise<Answer>): Promise<Answer | 'refused'> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof EndpointFailure && error.kind === 'too_long') return 'refused'
+    throw error
+  })
+
+/** An answer that is too long, or takes too long, is one of fewer blocks away. */
+const orRefused = <Answer>(asked: Promise<Answer>): Promise<Answer | 'refused'> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof EndpointFailure) return 'refused'
+    throw error
+  })
+
+/** Anybody may log a transfer of zero to anybody. What an address pays to itself does not make it hold more. */
+const isPayment = ({ from, to, amount }: Pick<Payment, 'from' | 'to' | 'amount'>): boolean =>
+  amount > 0n && from !== to
+
+/** What one endpoint shows. `head` is its newest block when it was asked. */
+export type TransactionView =
+  | (Extract<TransactionSeen, { kind: 'mined' }> & { readonly head: bigint })
+  | { readonly kind: 'waiting' | 'absent'; readonly head: bigint }
+  /** The node is between two branches. */
+  | { readonly kind: 'unclear' }
+
+type Asked = { readonly tx_hash: string; readonly known: KnownBlock | undefined }
+
+async function viewsOf(rpc: Rpc, place: EvmPlace, asked: Asked): Promise<readonly TransactionView[]> {
+  return (await rpc.all((node) => viewFrom(node, place, asked))).map(({ answer }) => answer)
+}
+
+async function viewFrom(
+  node: RpcNode,
+  { contract }: EvmPlace,
+  { tx_hash, known }: Asked,
+): Promise<TransactionView> {
+  const [newest, receipt] = await Promise.all([node.ask(newestBlock()), node.ask(receiptOf(tx_hash))])
+  if (!receipt) return viewWithout(node, { tx_hash, known }, newest.height)
+  const { block_height, block_hash } = receipt
+  const [block, head] = await Promise.all([node.ask(blockAt(block_height)), node.ask(newestBlock())])
+  if (block?.hash !== block_hash || head.height < block_height) return { kind: 'unclear' }
+  const payments = receipt.logs.flatMap((log, output_index) => {
+    const transfer = receipt.succeeded ? transferIn(log, contract) : undefined
+    return transfer && isPayment(transfer) ? [{ output_index, ...transfer }] : []
+  })
+  const depth = Number(head.height - block_height + 1n)
+  return { kind: 'mined', block_height, block_hash, depth, payments, head: head.height }
+}
+
+async function viewWithout(node: RpcNode, { tx_hash, known }: Asked, head: bigint): Promise<TransactionView> {
+  const [is_known, block] = await Promise.all([
+    node.ask(knowsTransaction(tx_hash)),
+    known ? node.ask(blockAt(known.block_height)) : null,
+  ])
+  // The block that has the transaction is in the chain: a node that has only one of the two is not consistent.
+  if (block && block.hash === known?.block_hash) return { kind: 'unclear' }
+  return { kind: is_known ? 'waiting' : 'absent', head }
+}
+
+/** A transaction moves money only if a quorum of endpoints shows the same of it and none shows something else. */
+export function transactionSeen(
+  views: readonly TransactionView[],
+  { quorum, known }: { readonly quorum: number; readonly known: KnownBlock | undefined },
+): TransactionSeen {
+  const mined = views.flatMap((view) => (view.kind === 'mined' ? [view] : []))
+  const heights = [known?.block_height ?? 0n, ...mined.map(({ block_height }) => block_height)]
+  const reached = heights.reduce((one, other) => (other > one ? other : one))
+  // An endpoint below the block cannot have the transaction.
+  const counted = views.filter((view) => view.kind !== 'unclear' && view.head >= reached)
+  const [first] = mined
+  if (!first) {
+    if (counted.length < quorum) return { kind: 'unclear', contradiction: false }
+    return { kind: counted.some(({ kind }) => kind === 'waiting') ? 'waiting' : 'absent' }
+  }
+  const is_same = counted.every((view) => view.kind === 'mined' && keyOf(view) === keyOf(first))
+  if (!is_same) return { kind: 'unclear', contradiction: true }
+  if (counted.length < quorum) return { kind: 'unclear', contradiction: false }
+  const { block_height, block_hash, payments } = first
+  return {
+    ...{ kind: 'mined', block_height, block_hash, payments },
+    depth: Math.min(...mined.map(({ depth }) => depth)),
+  }
+}
+
+const keyOf = ({ block_hash, payments }: Extract<TransactionView, { kind: 'mined' }>): string =>
+  [block_hash, ...payments.map(({ output_index, to, amount }) => `${output_index} ${to} ${amount}`)].join()
