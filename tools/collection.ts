@@ -116,8 +116,13 @@ const kinds: Readonly<Record<string, string>> = {
   req: 'request_id',
 }
 
+/** The id of a payment in the Pix network, which no prefix names. */
+const END_TO_END_ID = /^E[0-9A-Za-z]{31}$/
+
 const variableOf = (value: unknown): string | undefined =>
-  kinds[/^([a-z]+)_[0-9a-hjkmnp-tv-z]{26}$/.exec(String(value))?.[1] ?? '']
+  END_TO_END_ID.test(String(value))
+    ? 'end_to_end_id'
+    : kinds[/^([a-z]+)_[0-9a-hjkmnp-tv-z]{26}$/.exec(String(value))?.[1] ?? '']
 
 /** The id that a response provides: that of a created object, or of the first item of a list if the walk uses it. */
 function givenBy({ responses }: Found, status: number, { first }: Step): Given | undefined {
@@ -125,7 +130,8 @@ function givenBy({ responses }: Found, status: number, { first }: Step): Given |
   const example: any =
     response && 'content' in response ? response.content?.['application/json']?.example : undefined
   if (!first && status !== 201) return undefined
-  const field = first ? 'data[0].id' : example.id ? 'id' : 'event_id'
+  const field = first ? 'data[0].id' : ['id', 'event_id', 'end_to_end_id'].find((name) => name in example)
+  if (field === undefined) return undefined
   const variable = variableOf(first ? example.data[0].id : example[field])
   return variable === undefined ? undefined : { variable, field }
 }

@@ -303,7 +303,7 @@ class Deposit(DepositAlways, total=False):
     charge_id: str
     """The charge that was paid"""
     amount_returned: int
-    """What was given back of the payment, and debited again; absent if nothing was"""
+    """The amount that was returned to the payer and debited again; absent if nothing was"""
     completed_at: str
     """When the balance got it"""
 

@@ -61,6 +61,7 @@ function sampleValue(name: string, parameters: readonly Parameter[]): string {
 }
 
 function variableOf(name: string, value: unknown): string | undefined {
+  if (name === 'end_to_end_id') return '$PAYMENT'
   const isId = typeof value === 'string' && /^[a-z]{2,4}_[0-9a-z]{26}$/.test(value)
   return isId && name.endsWith('_id') ? `$${name.slice(0, -'_id'.length).toUpperCase()}` : undefined
 }

@@ -6,7 +6,7 @@
 export type BrCode = {
   /** Centavos. Absent: the payer chooses, or the charge at `url` says. */
   readonly amount?: bigint
-  /** Of whom is paid. */
+  /** The receiver's name and city. */
   readonly name: string
   readonly city: string
 } & (

@@ -81,5 +81,6 @@ test.each(inOrder.map((entry) => [entry['x-name'], entry] as const))('%s', async
   const body = text === '' ? {} : JSON.parse(text)
   const name = learned[String(body.id).split('_')[0]!]
   if (name) variables[name] = body.id
+  if (entry['x-name'] === 'sandbox.payments.create') variables.PAYMENT = body.end_to_end_id
   if (Number(status) >= 300) expect(alsoFine, text).toContain(body.error.code)
 })

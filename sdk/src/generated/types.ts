@@ -253,7 +253,7 @@ export type Deposit = {
   end_to_end_id?: string
   /** The charge that was paid */
   charge_id?: string
-  /** What was given back of the payment, and debited again; absent if nothing was */
+  /** The amount that was returned to the payer and debited again; absent if nothing was */
   amount_returned?: string
   /** ISO 8601, UTC, milliseconds */
   created_at: string

@@ -60,7 +60,7 @@ const valuedIn: Readonly<Record<string, readonly string[]>> = {
   completed_at: ['completed', 'confirmed'],
   end_to_end_id: ['completed'],
   failed_at: ['failed'],
-  // What came back is shown by events of returns alone.
+  // Only the events about returns show it.
   amount_returned: [],
   failure: ['failed'],
   tx_hash: ['processing', 'confirmed', 'failed'],
@@ -76,7 +76,7 @@ const valuedIn: Readonly<Record<string, readonly string[]>> = {
 export const hasValueIn = (field: string, state: unknown, fields: Fields = {}): boolean =>
   state === undefined ||
   (field === 'tx_hash' && 'output_index' in fields) ||
-  // Only what was completed comes back, and only the events of returns show it.
+  // Only a completed payout or deposit is returned, and only the events about returns show the amount.
   (field === 'amount_returned' && field in fields && state === 'completed') ||
   (valuedIn[field]?.includes(String(state)) ?? true)
 

@@ -20,7 +20,8 @@ const expiry = (partner_id: string, id: string): Command<Quote> => ({
     const quote = held.row(quoteRows, id) ?? refuse('quote_not_found', { param: 'quote_id' })
     if (quote.trade_id !== null) refuse('already_final')
     if (quote.expires_at <= held.now) return { result: quote }
-    const expired = { ...quote, expires_at: held.now }
+    // A node's clock may be behind the time of this commit; its creation is past for every clock.
+    const expired = { ...quote, expires_at: quote.created_at }
     return { writes: [writeTo(markExpired, expired)], result: expired }
   },
 })

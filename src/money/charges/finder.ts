@@ -162,7 +162,7 @@ async function creditWaiting(world: World, waiting: Received): Promise<void> {
   const seen = charges.is_played ? seenAs(waiting) : await charges.payment(waiting.end_to_end_id)
   if (!seen) return
   await noteReceived(world, seen)
-  // What was given back while the payment waited is debited with the credit.
+  // If a part of the payment was returned while it waited, that part is debited with the credit.
   if (seen.returns.length > 0) await bookReceivedReturns(world, seen)
 }
 

@@ -50,7 +50,7 @@ export type Received = {
   /** Null with a charge: the payment waits for room in the balance. */
   readonly deposit_id: string | null
   readonly seen_at: Date
-  /** What was given back of it, if it was never credited. */
+  /** The amount that was returned to the payer, of a payment that was never credited. */
   readonly amount_returned: bigint
 }
 

@@ -101,7 +101,7 @@ export const DepositObject = T.Object(
     charge_id: T.Optional({ ...Id('charge'), description: 'The charge that was paid' }),
     amount_returned: T.Optional({
       ...Units,
-      description: 'What was given back of the payment, and debited again; absent if nothing was',
+      description: 'The amount that was returned to the payer and debited again; absent if nothing was',
       examples: ['450'],
     }),
     created_at: Timestamp,

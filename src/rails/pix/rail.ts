@@ -118,7 +118,7 @@ export type ReceivedPix = {
   readonly amount: bigint
   readonly paid_at: Date
   readonly payer?: { readonly name?: string; readonly document?: string }
-  /** What was given back of it. */
+  /** The amount that was returned to the payer. */
   readonly returns: readonly PixReturn[]
 }
 

@@ -13,6 +13,8 @@ const KEPT = 40
 const underWay = ['pending', 'processing']
 const ends = ['completed', 'confirmed', 'failed', 'expired', 'executed']
 const READY = ' ready'
+/** The form of an id of the Pix network, which no payment has. */
+const UNKNOWN_PAYMENT = 'E00000000202611151200unknown0000'
 const kinds = Object.fromEntries(Object.entries(idPrefixes).map(([kind, prefix]) => [prefix, kind]))
 
 const others: Readonly<Record<string, Record<Owner, Owner>>> = {
@@ -56,6 +58,8 @@ export function openMemory(port: number) {
   function learn(caller: CallerName, operation: string, json: any): void {
     if (typeof json !== 'object' || json === null) return
     if (typeof json.next_cursor === 'string') cursors.keep(operation, json.next_cursor)
+    if (operation === 'sandbox.payments.create' && json.deposit_id)
+      ids.keep(`${ownerOf(caller)} payment`, json.end_to_end_id)
     for (const object of Array.isArray(json.data) ? json.data : [json]) {
       for (const id of [object?.id, object?.event_id, object?.trade_id]) {
         const kind = kinds[String(id).split('_')[0]!]
@@ -73,7 +77,7 @@ export function openMemory(port: number) {
     // The newest are asked for most, because what is old has come to its end.
     const index =
       which % 2 === 0 ? which % Math.max(1, Math.min(4, list.length)) : which % Math.max(1, list.length)
-    return list[index] ?? newId(kind as never, Date.now())
+    return list[index] ?? (kind === 'payment' ? UNKNOWN_PAYMENT : newId(kind as never, Date.now()))
   }
 
   /** Puts in what a placeholder stands for. */

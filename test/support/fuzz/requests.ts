@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { networks } from '../../../src/core/networks.ts'
 import { misfit, type Operation, operations } from './document.ts'
-import { destinations, placeholder, valuesOf } from './values.ts'
+import { destinations, ids, placeholder, valuesOf } from './values.ts'
 
 /** Whose key a request carries. */
 const callers = [
@@ -51,7 +51,14 @@ export function allowed(operation: Operation): Arbitrary<Plan> {
   const inPath = operation.parameters.filter((each) => each.in === 'path')
   const inQuery = operation.parameters.filter((each) => each.in === 'query')
   const path = fc
-    .record(Object.fromEntries(inPath.map(({ name, schema }) => [name, valuesOf(schema)])))
+    .record(
+      Object.fromEntries(
+        inPath.map(({ name, schema }) => [
+          name,
+          name === 'end_to_end_id' ? ids('payment') : valuesOf(schema),
+        ]),
+      ),
+    )
     .map((values) =>
       operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodePart(String(values[name]))),
     )

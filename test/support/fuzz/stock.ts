@@ -7,6 +7,7 @@ import { blockCustomer } from '../../../src/parties/customers/customers.ts'
 import { revokeKey } from '../../../src/parties/keys/keys.ts'
 import type { Api } from '../api.ts'
 import { someCpf, type TestService } from '../service.ts'
+import { until } from '../wait.ts'
 import { type Memory, openMemory } from './memory.ts'
 import type { CallerName } from './requests.ts'
 
@@ -44,7 +45,7 @@ export async function openStock(service: TestService) {
     customers: { usual, blocked, limited },
     api: full.api,
     /**
-     * What chance seldom leaves: a key that may redeliver still; a payout that can be ended, for nearly all that are
+     * What chance seldom leaves: a key that may redeliver still; a payment that can be given back; a payout that can be ended, for nearly all that are
      * ordered come to their end at once; a trade, and a quote that can be executed, for prices may have been set to be old;
      * an endpoint and an event that was delivered to it, for requests delete endpoints and turn them off.
      */
@@ -151,6 +152,15 @@ async function firstDelivery(api: Api, endpoint_id: string): Promise<string> {
 }
 
 async function makeOrders(memory: Memory, api: Api, customer_id: string): Promise<void> {
+  const { json: charge } = await api.post('/v1/pix/charges', {
+    customer_id,
+    amount: '100000',
+    idempotency_key: newId('request', Date.now()),
+  })
+  const opened = async () => (await api.get(`/v1/pix/charges/${charge.id}`)).json.status === 'open'
+  await until(opened, 60_000)
+  const payment = await api.post('/v1/sandbox/pix/payments', { charge_id: charge.id })
+  memory.learn('full', 'sandbox.payments.create', payment.json)
   const payout = await api.post('/v1/pix/payouts', {
     customer_id,
     amount: '100',

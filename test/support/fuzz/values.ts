@@ -16,7 +16,7 @@ import { follow } from './document.ts'
  */
 export const placeholder = (...parts: readonly (string | number)[]): string => `«${parts.join(':')}»`
 
-const ids = (kind: string): Arbitrary<string> =>
+export const ids = (kind: string): Arbitrary<string> =>
   fc
     .tuple(
       fc.oneof(

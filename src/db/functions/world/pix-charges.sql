@@ -6,7 +6,7 @@ CREATE OR REPLACE TRIGGER pix_charges_forward_only BEFORE UPDATE OF status ON pi
   FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status AND (OLD.status, NEW.status) NOT IN
     (('pending', 'open'), ('pending', 'paid'), ('pending', 'failed'), ('open', 'paid'), ('open', 'expired'), ('expired', 'paid')))
   EXECUTE FUNCTION forward_only();
--- What was received only grows, the code that payers have stays, and the time to pay can only be cut short.
+-- The received amount never shrinks, the code that payers have never changes, and the time to pay can only be cut short.
 CREATE OR REPLACE TRIGGER pix_charges_received_grows BEFORE UPDATE OF amount_received, br_code, expires_at, opened_at, expired_at, paid_at, failed_at
   ON pix_charges
   FOR EACH ROW WHEN (NEW.amount_received < OLD.amount_received OR NEW.expires_at > OLD.expires_at

@@ -25,7 +25,7 @@ CREATE INDEX pix_returns_of_payout ON pix_returns (payout_id, sequence) WHERE pa
 CREATE INDEX pix_returns_of_deposit ON pix_returns (deposit_id, sequence) WHERE deposit_id IS NOT NULL;
 CREATE INDEX pix_returns_uncovered ON pix_returns (created_at, id) WHERE state = 'uncovered';
 
--- The sum of the payout's returns. Not validated: every row of before is zero.
+-- The sum of the payout's returns. The constraint needs no validation: in every existing row the sum is zero.
 ALTER TABLE payouts ADD COLUMN amount_returned bigint NOT NULL DEFAULT 0;
 ALTER TABLE payouts ADD CONSTRAINT payouts_amount_returned CHECK (amount_returned BETWEEN 0 AND amount) NOT VALID;
 

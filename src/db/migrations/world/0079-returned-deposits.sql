@@ -1,9 +1,9 @@
 -- additive
--- The sum of what was given back of the deposit and debited. Not validated: every row of before is zero.
+-- The sum of the deposit's returns that were debited. The constraint needs no validation: in every existing row the sum is zero.
 ALTER TABLE deposits ADD COLUMN amount_returned bigint NOT NULL DEFAULT 0;
 ALTER TABLE deposits ADD CONSTRAINT deposits_amount_returned CHECK (amount_returned BETWEEN 0 AND amount) NOT VALID;
 
--- What was given back of a payment that was never credited, as the provider says.
+-- The sum of the returns that the provider reports of a payment that was never credited.
 ALTER TABLE pix_received ADD COLUMN amount_returned bigint NOT NULL DEFAULT 0;
 
 -- A comparison with the account of a Pix provider is at no block.
