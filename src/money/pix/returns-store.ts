@@ -151,12 +151,13 @@ export async function addReturnChecks(db: Db, end_to_end_ids: readonly string[])
   if (end_to_end_ids.length === 0) return 0
   const { rowCount } = await db.query({
     name: 'add return checks',
-    // Only of payments that this database has: a notice with other ids stores nothing.
+    // Only of payments that this database has: a notice with other ids stores nothing. The column rounds to milliseconds: rounded up,
+    // the check would not be due yet.
     text: `INSERT INTO pix_return_checks (end_to_end_id, due_at)
-      SELECT end_to_end_id, clock_timestamp() FROM (
+      SELECT end_to_end_id, date_trunc('milliseconds', clock_timestamp()) FROM (
         SELECT end_to_end_id FROM end_to_end_ids WHERE end_to_end_id = ANY($1::text[])
         UNION SELECT end_to_end_id FROM pix_received WHERE end_to_end_id = ANY($1::text[])) AS known ORDER BY end_to_end_id
-      ON CONFLICT (end_to_end_id) DO UPDATE SET due_at = clock_timestamp(), tries = 0`,
+      ON CONFLICT (end_to_end_id) DO UPDATE SET due_at = EXCLUDED.due_at, tries = 0`,
     values: [end_to_end_ids],
   })
   return rowCount ?? 0
