@@ -54,7 +54,7 @@ test('nodes of the version before pay on while a newer one migrates the database
   if (!before) return skip(NOT_HERE)
   const database = await createDatabase({ migrated: false })
   // The first start makes the tables of its own version.
-  const watchful = { AUDIT_EVERY_MS: '200', AUDIT_SHARE_PCT: '100' }
+  const watchful = { AUDIT_EVERY_MS: '200', AUDIT_SHARE_PCT: '100', LOG_LEVEL: 'error' }
   const old = [await spawnServer(testEnv(database.url, watchful), before)]
   onTestFinished(async () => void (await Promise.all(old.map((node) => node.kill('SIGKILL')))))
   old.push(await spawnServer(testEnv(database.url, watchful), before))
@@ -100,7 +100,7 @@ test('nodes of the version before pay on while a newer one migrates the database
   })()
   await until(() => olds.acknowledged.length > 20, 120_000)
 
-  const newer = await spawnServer(testEnv(database.url))
+  const newer = await spawnServer(testEnv(database.url, { LOG_LEVEL: 'error' }))
   onTestFinished(() => newer.kill('SIGKILL'))
   const direct = openDirectAccess(database)
   onTestFinished(direct.stop)
@@ -114,7 +114,11 @@ test('nodes of the version before pay on while a newer one migrates the database
 
   // A lock that a migration takes may be waited for; nothing may break.
   const statuses = [...olds.asks, ...news.asks].map(({ status }) => status).concat(lists)
-  expect(statuses.filter((status) => ![200, 201, 503].includes(status))).toEqual([])
+  const logged = [...old, newer].map((node) => node.output()).join('\n')
+  expect(
+    statuses.filter((status) => ![200, 201, 503].includes(status)),
+    logged,
+  ).toEqual([])
   const last = olds.asks.slice(from).slice(-enough / 2)
   expect(last.filter(({ status }) => status !== 201)).toEqual([])
   const acknowledged = [...olds.acknowledged, ...news.acknowledged]
