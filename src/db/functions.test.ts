@@ -110,6 +110,26 @@ test('a start leaves the functions of a newer version, and the rights on them, a
   ).toEqual([{ may: true }])
 })
 
+test('the rights on a new table are there before a function reads the table: nodes of the version before call it at once', async () => {
+  const role = databaseRoleOf(database.url, 'sandbox')
+  onTestFinished(() =>
+    admin('DROP EVENT TRIGGER rights_first', 'DROP FUNCTION public.rights_first()').then(() => {}),
+  )
+  await admin(
+    `REVOKE ALL ON sandbox.pix_charges FROM ${role}`,
+    'DROP FUNCTION sandbox.ended_orders(text[])',
+    `CREATE FUNCTION public.rights_first() RETURNS event_trigger LANGUAGE plpgsql AS $$
+     BEGIN
+       IF NOT has_table_privilege('${role}', 'sandbox.pix_charges', 'SELECT') THEN RAISE 'a function was made before the rights'; END IF;
+     END $$`,
+    `CREATE EVENT TRIGGER rights_first ON ddl_command_end WHEN TAG IN ('CREATE FUNCTION') EXECUTE FUNCTION public.rights_first()`,
+  )
+  await migrate(database.url)
+  expect(await admin(`SELECT to_regprocedure('sandbox.ended_orders(text[])') IS NOT NULL AS made`)).toEqual([
+    { made: true },
+  ])
+})
+
 test('a node that does not migrate requires the functions of its own version, or of a newer one', async () => {
   const check = () => assertMigrated(seatsAt(database.url))
   const [row] = await admin('SELECT digest FROM sandbox.functions')

@@ -8,7 +8,7 @@ import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.
 import { cut } from './heartbeat.ts'
 import { type Client, databaseRoleOf, openClient, openOwner, type SchemaName } from './pool.ts'
 import { type Retention, stateRetention } from './retention.ts'
-import { stateRights } from './rights.ts'
+import { grantTables, stateRights } from './rights.ts'
 import { missingLogins, missingRoles, quoted, rolesInUse } from './roles.ts'
 import { type Seats, schemaNames } from './seat.ts'
 
@@ -88,6 +88,7 @@ export async function migrate(
 
 /** At every start: sets functions, triggers and rights to those of this version, whatever was changed by hand. */
 async function stateAnew(client: pg.Client, url: string): Promise<void> {
+  await inTransaction(client, () => grantTables(client, url))
   for (const schema of schemaNames)
     await givingWay(() => inTransaction(client, () => stateFunctions(client, schema)))
   await inTransaction(client, () => stateRights(client, url))

@@ -18,6 +18,17 @@ export async function stateRights(client: pg.Client, url: string): Promise<void>
   await closeSearchPaths(client)
 }
 
+/**
+ * Grants the rights on tables that are missing, and revokes none. A function that is replaced may read a table that is new, and nodes
+ * of the version before call it at once.
+ */
+export async function grantTables(client: pg.Client, url: string): Promise<void> {
+  for (const { kind, object, role, wanted, found } of await findDifferences(client, url)) {
+    if (kind !== 'TABLE' || role === null || wanted.every((right) => found.includes(right))) continue
+    await client.query(`GRANT ${wanted.join(', ')} ON TABLE ${object} TO ${quoted(role)}`)
+  }
+}
+
 type Kind = 'TABLE' | 'FUNCTION' | 'SCHEMA' | 'DATABASE'
 
 /** `object` as SQL spells it. */
