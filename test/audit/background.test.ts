@@ -68,6 +68,10 @@ beforeAll(async () => {
 }, 3_600_000)
 afterAll(() => history.stop())
 
+/** The history has exceptions of other kinds too: payouts that came back, and payments without a charge. */
+const foundByAudit = async () =>
+  (await openExceptions(history.world.db, 1_000_000)).filter(({ kind }) => kind === 'audit')
+
 test('stays silent while money moves, and comes to the end of its passes', async () => {
   const before = await readProgress(history.world.db)
   await until(
@@ -79,7 +83,7 @@ test('stays silent while money moves, and comes to the end of its passes', async
   )
   const progress = await readProgress(history.world.db)
   expect(progress.last_findings).toBe(0)
-  expect(await openExceptions(history.world.db, 10)).toEqual([])
+  expect(await foundByAudit()).toEqual([])
 }, 1_900_000)
 
 test('a history of every kind of cause has no findings', async () => {
@@ -103,8 +107,7 @@ test('what it finds is an exception, once, and is told by /readyz and the metric
   const seen = await readProgress(history.world.db)
   const passedSince = async (at: Date) => ((await readProgress(history.world.db)).last_started_at ?? 0) > at
   await until(() => passedSince(seen.now), size(1_800_000, 120_000))
-  const first = (await openExceptions(history.world.db, 10)).filter(({ kind }) => kind === 'audit')
-  expect(first).toMatchObject([
+  expect(await foundByAudit()).toMatchObject([
     {
       object_id: row!.cause_id,
       partner_id: expect.stringMatching(/^ptn_/),
@@ -113,7 +116,7 @@ test('what it finds is an exception, once, and is told by /readyz and the metric
   ])
   const again = await readProgress(history.world.db)
   await until(() => passedSince(again.now), size(1_800_000, 120_000))
-  expect(await openExceptions(history.world.db, 10)).toHaveLength(1)
+  expect(await foundByAudit()).toHaveLength(1)
   const ready = await fetch(`${history.url}/readyz`)
   expect(ready.status).toBe(200)
   const { details } = (await ready.json()) as { details: { audit: Record<string, { findings: number }> } }
