@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { ShouldContinue } from '../../db/chore.ts'
 import type { Db } from '../../db/pool.ts'
+import { reportUnread } from '../../records/desk/unread-entries.ts'
 import type { World } from '../../world.ts'
 import { bookListedReturns, readSent } from '../pix/compare-sent.ts'
 import { bookReturnsOf } from '../pix/returns.ts'
@@ -35,14 +36,19 @@ export function openReturnPass(world: World): (db: Db, shouldContinue: ShouldCon
   const { account, charges } = world.pix
   const sent: List | undefined = account && {
     name: 'sent',
-    read: (db, part) => readSent(account, part, (batch) => bookListedReturns(world, db, batch)),
+    read: (db, part) =>
+      readSent(account, part, {
+        take: (batch) => bookListedReturns(world, db, batch),
+        unread: (entry) => reportUnread(db, world.clock, entry, { list: 'sent', ...part }),
+      }),
   }
   const received: List | undefined = charges && {
     name: 'received',
-    async read(_, { from, to, shouldContinue }) {
+    async read(db, { from, to, shouldContinue }) {
       for await (const seen of charges.received({ from, to, returned: true })) {
         if (!shouldContinue()) return false
-        await bookReceivedReturns(world, seen)
+        if ('is_unread' in seen) await reportUnread(db, world.clock, seen, { list: 'returned', from, to })
+        else await bookReceivedReturns(world, seen)
       }
       return true
     },

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Db } from '../../db/pool.ts'
 import type { NoticedPix, ReceivedPix } from '../../rails/pix/rail.ts'
+import { closeRead, nameOfUnread, reportUnread, unreadWindows } from '../../records/desk/unread-entries.ts'
 import type { World } from '../../world.ts'
 import { bookReceivedReturns } from './deposit-returns.ts'
 import { noteReceived } from './received.ts'
@@ -42,10 +43,7 @@ export async function findReceived(
   while (read_until < now && shouldContinue()) {
     const from = new Date(read_until.getTime() - OVERLAP_MS)
     const to = new Date(Math.min(now.getTime(), read_until.getTime() + SLICE_MS))
-    for await (const part of inParts(charges.received({ from, to }))) {
-      const counted = part.filter((seen) => counts(scan, seen))
-      if (!(await noteNew(world, db, counted, shouldContinue))) return
-    }
+    if (!(await readReceived(world, db, { from, to, scan, shouldContinue }))) return
     await moveReceivedScan(db, provider, to)
     read_until = to
   }
@@ -62,6 +60,7 @@ export const FIND_AGAIN_MS = 600_000
  */
 export function openFindAgain(world: World): (db: Db, shouldContinue: () => boolean) => Promise<void> {
   const read_at = new Map<number, number>()
+  const unread_read_at = new Map<string, number>()
   return async (db, shouldContinue) => {
     const { charges, provider } = world.pix
     if (!charges || charges.is_played) return
@@ -72,13 +71,61 @@ export function openFindAgain(world: World): (db: Db, shouldContinue: () => bool
     for (let part = newest; part > newest - AGAIN_PARTS; part--) {
       if (now - (read_at.get(part) ?? -Infinity) < AGAIN_MS) continue
       const window = { from: new Date(part * SLICE_MS), to: new Date((part + 1) * SLICE_MS) }
-      for await (const seen of inParts(charges.received(window))) {
-        const counted = seen.filter((one) => counts(scan, one))
-        if (!shouldContinue() || !(await noteNew(world, db, counted, shouldContinue))) return
-      }
+      if (!(await readReceived(world, db, { ...window, scan, shouldContinue }))) return
       read_at.set(part, now)
     }
+    await readUnreadAgain(world, db, { scan, shouldContinue, now, read_at: unread_read_at })
   }
+}
+
+/** Windows with entries that could not be read are read until they can be, or an operator closes the exception. */
+async function readUnreadAgain(
+  world: World,
+  db: Db,
+  {
+    now,
+    read_at,
+    ...reading
+  }: Pick<Reading, 'scan' | 'shouldContinue'> & { now: number; read_at: Map<string, number> },
+): Promise<void> {
+  const windows = await unreadWindows(db, 'received')
+  const names = windows.map(({ from, to }) => `${from.toISOString()} ${to.toISOString()}`)
+  for (const name of read_at.keys()) if (!names.includes(name)) read_at.delete(name)
+  for (const [index, window] of windows.entries()) {
+    const name = names[index]!
+    if (now - (read_at.get(name) ?? -Infinity) < AGAIN_MS) continue
+    const unread = await readReceived(world, db, { ...window, ...reading })
+    if (!unread) return
+    await closeRead(db, { list: 'received', ...window }, unread)
+    read_at.set(name, now)
+  }
+}
+
+type Reading = {
+  readonly from: Date
+  readonly to: Date
+  readonly scan: ReceivedScan
+  readonly shouldContinue: () => boolean
+}
+
+/** Notes all payments of a window. Returns the names of the entries that cannot be read; undefined if the time is used up. */
+async function readReceived(
+  world: World,
+  db: Db,
+  { from, to, scan, shouldContinue }: Reading,
+): Promise<ReadonlySet<string> | undefined> {
+  const unread = new Set<string>()
+  for await (const part of inParts(world.pix.charges!.received({ from, to }))) {
+    const seen: ReceivedPix[] = []
+    for (const one of part) {
+      if ('is_unread' in one) {
+        await reportUnread(db, world.clock, one, { list: 'received', from, to })
+        unread.add(nameOfUnread(one))
+      } else if (counts(scan, one)) seen.push(one)
+    }
+    if (!shouldContinue() || !(await noteNew(world, db, seen, shouldContinue))) return undefined
+  }
+  return unread
 }
 
 /** Money of before the first reading is part of what operators booked for the account, except payments of charges. */
@@ -86,8 +133,8 @@ const counts = ({ begun_at }: Pick<ReceivedScan, 'begun_at'>, { paid_at, txid }:
   paid_at >= begun_at || chargeIdOf(txid) !== undefined
 
 /** What came before a list broke off is a part, too: the next run has less to do. */
-async function* inParts(list: AsyncIterable<ReceivedPix>): AsyncGenerator<ReceivedPix[]> {
-  let part: ReceivedPix[] = []
+async function* inParts<Entry>(list: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
+  let part: Entry[] = []
   let broke: { readonly error: unknown } | undefined
   try {
     for await (const seen of list) {

@@ -4,9 +4,17 @@ import { until } from '../../../test/support/wait.ts'
 import { makeBrCode } from '../../core/br-code.ts'
 import { money, UNITS_MAX } from '../../core/money.ts'
 import { claimOf } from '../../ledger/once.ts'
-import type { ChargeOrder, ChargeOutcome, PixCharges, PixRail, ReceivedPix } from '../../rails/pix/rail.ts'
+import type {
+  ChargeOrder,
+  ChargeOutcome,
+  PixCharges,
+  PixRail,
+  ReceivedPix,
+  UnreadEntry,
+} from '../../rails/pix/rail.ts'
 import { simulatedTerms } from '../../rails/pix/simulated.ts'
-import { openExceptions } from '../../records/exceptions/store.ts'
+import { unreadEntry } from '../../rails/pix/unread.ts'
+import { closeException, openExceptions } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { debit } from '../adjustments/adjustments.ts'
 import { deposit } from '../deposits/deposits.ts'
@@ -327,6 +335,57 @@ describe('payments', () => {
     expect(await balance(customer)).toBe(400n)
     await find()
     expect(await balance(customer)).toBe(AMOUNT)
+  })
+
+  test('are credited although an entry of the list cannot be read, which a person is told of once', async () => {
+    const at = provider()
+    const broken: UnreadEntry[] = []
+    const pix: PixRail<'sandbox'> = {
+      ...at.pix,
+      charges: {
+        ...at.pix.charges!,
+        async *received(window) {
+          yield* broken
+          yield* at.pix.charges!.received(window)
+        },
+      },
+    }
+    const { customer } = await open({ ...at, pix })
+    await find()
+    const before = await receivedScan(bench.world.db, 'simulated')
+    const charge = await openCharge(customer)
+    const [first, second] = [payment(charge.txid, 400n), payment(charge.txid, 650n)]
+    at.paid.push(first)
+    const named = unreadEntry({ valor: 'x' }, 'valor is "x"', { end_to_end_id: second.end_to_end_id })
+    const nameless = unreadEntry({ valor: 'y' }, 'endToEndId is undefined')
+    broken.push(named, nameless)
+    for (let i = 0; i < 2; i++) await find()
+    expect(await balance(customer)).toBe(400n)
+    const { read_until } = await receivedScan(bench.world.db, 'simulated')
+    expect(read_until > before.read_until).toBe(true)
+    const reported = await told('invalid_answer')
+    expect(reported.map(({ object_id }) => object_id).sort()).toEqual(
+      [second.end_to_end_id, nameless.digest].sort(),
+    )
+    const of = (id: string) => reported.find(({ object_id }) => object_id === id)!
+    expect(of(nameless.digest).details).toMatchObject({ problem: expect.stringContaining('endToEndId') })
+    const closing = { id: of(nameless.digest).id, closed_by: 'maria', closed_reason: 'seen' }
+    await closeException(bench.world.db, closing)
+    await find()
+    expect(await told('invalid_answer')).toHaveLength(1)
+
+    // A day later only the exception tells that there was something.
+    await bench.admin(
+      'SET session_replication_role = replica',
+      `UPDATE exceptions SET details = (details::jsonb || '{"from": "2026-01-05T10:00:00Z", "to": "2026-01-05T11:00:00Z"}')::json`,
+    )
+    await openFindAgain(bench.world)(bench.world.db, () => true)
+    expect(await told('invalid_answer')).toHaveLength(1)
+    broken.length = 0
+    at.paid.push({ ...second, paid_at: new Date('2026-01-05T10:30:00Z') })
+    await openFindAgain(bench.world)(bench.world.db, () => true)
+    expect(await balance(customer)).toBe(AMOUNT)
+    expect(await told('invalid_answer')).toEqual([])
   })
 
   test('after a long absence are read in slices, and none is left out', async () => {

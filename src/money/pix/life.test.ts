@@ -6,8 +6,16 @@ import { systemClock } from '../../core/clock.ts'
 import { money, UNITS_MAX } from '../../core/money.ts'
 import { readClientCertificate } from '../../rails/pix/efi/certificate.ts'
 import { openEfi } from '../../rails/pix/efi/rail.ts'
-import type { PixAccount, PixOutcome, PixRail, PixStatus, SentPix } from '../../rails/pix/rail.ts'
+import type {
+  PixAccount,
+  PixOutcome,
+  PixRail,
+  PixStatus,
+  SentPix,
+  UnreadEntry,
+} from '../../rails/pix/rail.ts'
 import { simulatedTerms } from '../../rails/pix/simulated.ts'
+import { unreadEntry } from '../../rails/pix/unread.ts'
 import { openExceptions, recordException } from '../../records/exceptions/store.ts'
 import { resumeRail } from '../custody/controls.ts'
 import { selectControls } from '../custody/controls-store.ts'
@@ -353,7 +361,7 @@ test('a payout without a turn within its lease is not sent, and asked about soon
 })
 
 describe('the list of the provider', () => {
-  const listOf = (sent: SentPix[]): PixAccount => ({
+  const listOf = (sent: (SentPix | UnreadEntry)[]): PixAccount => ({
     balance: async () => ({ available: 0n, blocked: 0n }),
     async *sent() {
       yield* sent
@@ -511,6 +519,20 @@ describe('the list of the provider', () => {
     const before = asked.length
     await run(bench.world.db, () => true)
     expect(asked.length - before).toBeLessThanOrEqual(3)
+  })
+
+  test('with an entry that cannot be read compares the others, and pauses the rail if its id is unknown', async () => {
+    const [known, lost] = ['TRILHO00000000000000000000000001', 'TRILHO00000000000000000000000002']
+    const unread = unreadEntry({}, 'valor is undefined', { send_id: known, end_to_end_id: 'E1' })
+    await open({ account: listOf([unread, ours(lost)]) })
+    for (let i = 0; i < 2; i++) await compare()
+    const told = (await openExceptions(bench.world.db, 10)).map(({ kind, object_id }) => [kind, object_id])
+    expect(told.sort()).toEqual([
+      ['foreign_transactions', known],
+      ['foreign_transactions', lost],
+      ['invalid_answer', 'E1'],
+      ['rail_paused', 'pix'],
+    ])
   })
 
   test('with more unknown payments than one run names has all of them named by further runs', async () => {

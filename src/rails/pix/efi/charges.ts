@@ -102,8 +102,11 @@ export function efiCharges(client: EfiClient, { pix_key, clock, log }: ChargesOp
     register,
     async *received({ from, to, returned }, signal) {
       await client.signIn(CHARGE_SCOPES)
-      const list = { path: '/v2/pix', from, to, returned, item: ReceivedBody, signal }
-      for await (const one of readList(client, list)) yield receivedOf('list', one)
+      yield* readList(client, {
+        ...{ path: '/v2/pix', from, to, returned, signal },
+        item: ReceivedBody,
+        read: (one) => receivedOf('list', one),
+      })
     },
     async payment(end_to_end_id, signal) {
       await client.signIn(CHARGE_SCOPES)
