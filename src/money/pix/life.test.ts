@@ -153,6 +153,41 @@ test('a refusal of a repeated send returns the money once the rail has nothing o
   expect(sends).toBe(2)
 })
 
+test('a refusal of a repeated send is not believed because of an absence that was asked about too early', async () => {
+  const VISIBLE_MS = 3000
+  let sends = 0
+  let questions_after = 0
+  let release = () => {}
+  let isHeld = false
+  const { payout, worker, balance } = await open({
+    sending: { visible_after_ms: VISIBLE_MS },
+    send: async () => (sends++ === 0 ? { kind: 'unknown' } : { kind: 'refused', rail_code: 'AM02' }),
+    async status() {
+      if (sends < 2) return { kind: 'absent' }
+      if (questions_after++ > 0) return SETTLED
+      // Asked at once after the refusal; the answer takes until the sends are visible.
+      isHeld = true
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return { kind: 'absent' }
+    },
+  })
+  await worker.send(payout, performance.now())
+  await bench.past(payout, '1 minute')
+  await askNow(payout.id)
+  await until(async () => (await bench.payoutNow(payout.id)).refusal !== null, 20_000)
+  const refused_at = performance.now()
+  await askNow(payout.id)
+  await until(() => isHeld, 20_000)
+  await until(() => performance.now() - refused_at > VISIBLE_MS, 20_000)
+  release()
+  await until(async () => (await bench.payoutNow(payout.id)).status !== 'processing', 20_000)
+  expect(await bench.payoutNow(payout.id)).toMatchObject({ status: 'completed', failure_code: null })
+  expect(questions_after).toBe(2)
+  expect(await balance()).toEqual({ balance: BALANCE - 700n, in_transit: 0n })
+})
+
 const SENDING = { visible_after_ms: 0, send_for_ms: 600_000 }
 const askNow = (id: string) => bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${id}'`)
 
