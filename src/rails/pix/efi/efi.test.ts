@@ -634,7 +634,7 @@ describe('payments that came in', () => {
     http: 200,
     body: { parametros: { paginacao: { paginaAtual, quantidadeDePaginas: 1 } }, pix: [one].flat() },
   })
-  test.each<[string, { endToEndId?: unknown }]>([
+  test.each<[string, Partial<Record<string, unknown>>]>([
     ['an id with a space', { ...right, endToEndId: 'E 1' }],
     ['no id', { ...right, endToEndId: undefined }],
     ['an amount as a number', { ...right, valor: 1 }],
@@ -647,7 +647,7 @@ describe('payments that came in', () => {
     efi.spoil('received', answer(page([one, right])))
     const [unread, ...others] = await all()
     expect(unread).toMatchObject({ is_unread: true, digest: expect.stringMatching(/^sha256:[0-9a-f]{32}$/) })
-    expect(unread?.end_to_end_id).toBe(one.endToEndId === right.endToEndId ? right.endToEndId : undefined)
+    expect(unread?.end_to_end_id).toBe(one['endToEndId'] === right.endToEndId ? right.endToEndId : undefined)
     expect(others).toMatchObject([{ end_to_end_id: right.endToEndId }])
   })
 
