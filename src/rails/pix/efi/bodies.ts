@@ -202,12 +202,3 @@ export function readNotice(body: unknown): readonly NoticedPix[] {
     return Object.keys(noticed).length === 0 ? [] : [noticed]
   })
 }
-
-/** Undefined: the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

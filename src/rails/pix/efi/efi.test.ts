@@ -647,7 +647,7 @@ describe('payments that came in', () => {
     efi.spoil('received', answer(page([one, right])))
     const [unread, ...others] = await all()
     expect(unread).toMatchObject({ is_unread: true, digest: expect.stringMatching(/^sha256:[0-9a-f]{32}$/) })
-    expect(unread?.end_to_end_id).toBe(one['endToEndId'] === right.endToEndId ? right.endToEndId : undefined)
+    expect(unread?.end_to_end_id).toBe(one.endToEndId === right.endToEndId ? right.endToEndId : undefined)
     expect(others).toMatchObject([{ end_to_end_id: right.endToEndId }])
   })
 
