@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { readClientCertificate } from '../rails/pix/efi/certificate.ts'
-import { readProjectKey } from '../rails/pix/starkbank/client.ts'
+import { readProjectKey } from '../rails/pix/starkbank/project-key.ts'
 import { roles } from './role.ts'
 import {
   authorities,

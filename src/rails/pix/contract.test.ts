@@ -12,7 +12,7 @@ import { readClientCertificate } from './efi/certificate.ts'
 import { openEfi } from './efi/rail.ts'
 import type { PixAccount, PixOrder, PixRail } from './rail.ts'
 import { transferStates } from './starkbank/catalogue.ts'
-import { readProjectKey } from './starkbank/client.ts'
+import { readProjectKey } from './starkbank/project-key.ts'
 import { openStarkBank } from './starkbank/rail.ts'
 
 /** What every provider of Pix must do, over a stub of each. The providers' own catalogues have their own tests. */

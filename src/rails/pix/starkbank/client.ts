@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { type KeyObject, sign } from 'node:crypto'
 import type { Clock } from '../../../core/clock.ts'
 import { type CallBounds, NotSent, openExchange, type ProviderAnswer } from '../exchange.ts'
 import { wordOf } from './bodies.ts'
@@ -49,19 +49,3 @@ export function openStarkClient({ access, timeout_ms, clock }: ClientOptions): S
 /** Status and word of an answer, for log lines. */
 export const describeAnswer = ({ http, body }: Pick<ProviderAnswer, 'http' | 'body'>): string =>
   [`HTTP ${http}`, wordOf(body)].filter((part) => part !== undefined).join(' ')
-
-/** Reads the private key of a project. No message quotes the text. */
-export function readProjectKey(text: string): KeyObject {
-  const key = parseKey(text)
-  if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'secp256k1')
-    throw new Error('must be a private key of the curve secp256k1: openssl ecparam -name secp256k1 -genkey')
-  return key
-}
-
-function parseKey(text: string): KeyObject {
-  try {
-    return createPrivateKey(text)
-  } catch {
-    throw new Error('must be a private key in PEM, without a password')
-  }
-}
