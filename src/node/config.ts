@@ -111,6 +111,7 @@ function contradictionsIn(given: Given): (readonly [name: string, mistake: strin
   return [
     ...found,
     ...halfEfi(given),
+    ...halfStarkBank(given),
     ...halfPrices(given),
     ...halfRails(given),
     ...halfBitcoin(given),
@@ -162,6 +163,21 @@ function halfEfi({ efi }: Given): [boolean, string, string][] {
     name,
     `is needed with ${given.join(', ')}: Pix over Efí is configured whole or not at all (docs/operate/rails.md)`,
   ])
+}
+
+function halfStarkBank({ starkbank, efi }: Given): [boolean, string, string][] {
+  const { project_id, private_key, ca } = starkbank
+  const is_any = project_id !== undefined || private_key !== undefined || ca !== undefined
+  const whole = 'Pix over Stark Bank is configured whole or not at all (docs/operate/rails.md)'
+  return [
+    [is_any && project_id === undefined, 'STARKBANK_PROJECT_ID', `is needed: ${whole}`],
+    [is_any && private_key === undefined, 'STARKBANK_PRIVATE_KEY', `is needed: ${whole}`],
+    [
+      project_id !== undefined && efi.client_id !== undefined,
+      'STARKBANK_PROJECT_ID',
+      'and EFI_CLIENT_ID are both set; keep one: production pays Pix over one provider',
+    ],
+  ]
 }
 
 /** A rail is configured whole or not at all. */

@@ -16,8 +16,8 @@ import {
   endCharges,
   FIND_AGAIN_MS,
   FIND_RECEIVED_MS,
-  findReceived,
   openFindAgain,
+  openFindReceived,
 } from '../money/charges/finder.ts'
 import { HOLDINGS_EVERY_MS, networksWithWallet, refreshHoldings } from '../money/custody/holdings.ts'
 import { reconcileAll } from '../money/custody/reconcile.ts'
@@ -172,7 +172,7 @@ function choresOfCharges(world: World): Placed[] {
   }
   const find: Placed = {
     name: 'find received Pix',
-    work: (db, shouldContinue) => findReceived(world, db, shouldContinue),
+    work: openFindReceived(world),
     every_ms: FIND_RECEIVED_MS,
     ...inWorld,
   }

@@ -21,6 +21,7 @@ import type { Rpc } from '../rails/chain/rpc.ts'
 import { unavailableChain } from '../rails/chain/unavailable.ts'
 import { type EfiRail, openEfi } from '../rails/pix/efi/rail.ts'
 import type { PixRail } from '../rails/pix/rail.ts'
+import { openStarkBank, type StarkRail } from '../rails/pix/starkbank/rail.ts'
 import { unavailablePix } from '../rails/pix/unavailable.ts'
 import { type ExchangePrices, exchangePrices } from '../rails/prices/exchanges.ts'
 import type { MarketFeed } from '../rails/prices/feed.ts'
@@ -54,7 +55,14 @@ export type ProductionRails = {
 
 type RailSettings = Pick<
   Config,
-  'efi' | 'chains' | 'prices_from' | 'prices_file' | 'exchange_urls' | 'quoting' | 'rail_timeout_ms'
+  | 'efi'
+  | 'starkbank'
+  | 'chains'
+  | 'prices_from'
+  | 'prices_file'
+  | 'exchange_urls'
+  | 'quoting'
+  | 'rail_timeout_ms'
 >
 
 export type RailOptions = {
@@ -73,7 +81,8 @@ const isConfigured = ({ chains }: Pick<Config, 'chains'>, network: Network): boo
   (isEvmNetwork(network) || network === 'bitcoin') && chains[network].rpc.length > 0
 
 /** Whether production pays Pix. */
-export const isPixConfigured = ({ efi }: Pick<Config, 'efi'>): boolean => efi.client_id !== undefined
+export const isPixConfigured = ({ efi, starkbank }: Pick<Config, 'efi' | 'starkbank'>): boolean =>
+  efi.client_id !== undefined || starkbank.project_id !== undefined
 
 /** The networks of production that have endpoints. */
 export const configuredNetworks = (config: Pick<Config, 'chains'>): readonly Network[] =>
@@ -89,10 +98,10 @@ export function openProductionRails(options: RailOptions): ProductionRails {
   const parts = { ...options, sealKey, ethPrice: () => etherPrice(prices, clock) }
   const evm = openEvm(parts)
   const bitcoin = isConfigured(config, 'bitcoin') ? openBitcoin(parts) : undefined
-  const efi = openConfiguredEfi(parts)
+  const pix = openConfiguredEfi(parts) ?? openConfiguredStarkBank(parts)
 
   return {
-    pix: efi ?? unavailablePix,
+    pix: pix ?? unavailablePix,
     prices: prices ?? noPrices,
     followers: bitcoin ? [bitcoin.chain] : [],
     sweepers: evm.sweepers,
@@ -111,7 +120,7 @@ export function openProductionRails(options: RailOptions): ProductionRails {
     wallets: async () => ({ ...(await evm.signer.addresses()), ...(await bitcoin?.signer.addresses()) }),
     async stop() {
       const rpcs = [...evm.rpcs, ...(bitcoin ? [bitcoin.rpc] : [])]
-      const others = [...(exchanges ? [exchanges] : []), ...(efi ? [efi] : [])]
+      const others = [...(exchanges ? [exchanges] : []), ...(pix ? [pix] : [])]
       await Promise.all([...rpcs, ...others].map((one) => one.stop()))
     },
   }
@@ -142,6 +151,13 @@ function openConfiguredEfi({ config, clock, log }: Parts): EfiRail | undefined {
   if (!client_id || !client_secret || !certificate || !pix_key) return undefined
   const access = { url, client_id, client_secret, certificate, ...(ca === undefined ? {} : { ca }) }
   return openEfi({ access, pix_key, at_once, timeout_ms: config.rail_timeout_ms, clock, log })
+}
+
+function openConfiguredStarkBank({ config, clock, log }: Parts): StarkRail | undefined {
+  const { project_id, private_key, at_once, url, ca } = config.starkbank
+  if (!project_id || !private_key) return undefined
+  const access = { url, project_id, private_key, ...(ca === undefined ? {} : { ca }) }
+  return openStarkBank({ access, at_once, timeout_ms: config.rail_timeout_ms, clock, log })
 }
 
 function openEvm({ config, sealKey, signedBefore, db, ethPrice, clock, log }: Parts) {

@@ -147,6 +147,12 @@ export function urlToken(value: string): string {
   return value
 }
 
+/** Digits: the id of a project at Stark Bank. */
+export function projectId(value: string): string {
+  if (!/^[0-9]{1,30}$/.test(value)) throw new Error('must be the digits of a project id')
+  return value
+}
+
 /** Certificates of authorities, PEM. */
 export function authorities(value: string): string {
   if (!value.includes('-----BEGIN CERTIFICATE-----')) throw new Error('must be certificates in PEM form')

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { readClientCertificate } from '../rails/pix/efi/certificate.ts'
+import { readProjectKey } from '../rails/pix/starkbank/project-key.ts'
 import { roles } from './role.ts'
 import {
   authorities,
@@ -24,6 +25,7 @@ import {
   origin,
   partsOf,
   pixKey,
+  projectId,
   satoshis,
   sender,
   smtpServer,
@@ -307,6 +309,35 @@ const pix = {
     ca: setting('EFI_CA', {
       about:
         'Certificates of the authorities that EFI_URL is checked against, PEM; default: the public ones. For tests',
+      secret: true,
+      read: authorities,
+    }),
+  },
+  starkbank: {
+    project_id: setting('STARKBANK_PROJECT_ID', {
+      about:
+        'Id of a project at Stark Bank: production pays Pix over it, in place of Efí, and takes no charges. Never tried against the bank. Needs STARKBANK_PRIVATE_KEY',
+      example: '5656565656565656',
+      read: projectId,
+    }),
+    private_key: setting('STARKBANK_PRIVATE_KEY', {
+      about: 'Private key of that project, PEM, curve secp256k1; better as a file',
+      secret: true,
+      read: readProjectKey,
+    }),
+    at_once: setting('STARKBANK_AT_ONCE', {
+      about: 'Payments that all nodes together hand to Stark Bank at once',
+      default: '4',
+      read: integer(1, 16),
+    }),
+    url: setting('STARKBANK_URL', {
+      about: 'Where Stark Bank is reached: its own sandbox is https://sandbox.api.starkbank.com',
+      default: 'https://api.starkbank.com',
+      read: httpsOrigin,
+    }),
+    ca: setting('STARKBANK_CA', {
+      about:
+        'Certificates of the authorities that STARKBANK_URL is checked against, PEM; default: the public ones. For tests',
       secret: true,
       read: authorities,
     }),

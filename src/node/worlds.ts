@@ -142,6 +142,7 @@ export function openWorlds(options: {
     | 'prices_file'
     | 'exchange_urls'
     | 'efi'
+    | 'starkbank'
     | 'chains'
     | 'require_address_checksum'
     | 'database_wait_ms'

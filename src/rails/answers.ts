@@ -20,6 +20,7 @@ import {
   type ReceivedPix,
   refusalReasons,
 } from './pix/rail.ts'
+import { unreadEntry } from './pix/unread.ts'
 import { type FedPrice, type FedPrices, fedPairs, type PriceFeed } from './prices/feed.ts'
 
 /**
@@ -212,7 +213,8 @@ function checkedKind<Answer>(asked: Asked, answers: Answers, answer: unknown): A
   return checked(asked, schema, answer)
 }
 
-function problemOf(schema: TObject, answer: unknown): string {
+/** Which field of an answer does not fit to its schema. */
+export function problemOf(schema: TObject, answer: unknown): string {
   if (typeof answer !== 'object' || answer === null) return `the answer is ${shown(answer)}`
   const wrong = Object.entries(schema.properties).find(([name, field]) => {
     const value = (answer as Record<string, unknown>)[name]
@@ -256,19 +258,17 @@ function orUnavailable<Answer>(check: () => Answer, report: ReportInvalid): Answ
 
 const pixCall = (call: string): Asked => ({ rail: 'pix', call })
 
-/** One payment that is not valid is left out of a list, and reported: the others are read all the same. */
-const withValidCharges = (charges: PixCharges, report: ReportInvalid): PixCharges => ({
+/** A payment in a list that is not valid is handed on as unread: the others are read all the same. */
+const withValidCharges = (charges: PixCharges): PixCharges => ({
   ...charges,
   register: async (order, signal) =>
     checkedKind<ChargeOutcome>(pixCall('register'), chargeOutcomes, await charges.register(order, signal)),
   async *received(window, signal) {
     for await (const answer of charges.received(window, signal)) {
-      try {
+      if ('is_unread' in answer) yield answer
+      else if (Value.Check(ReceivedAnswer, answer))
         yield checked<ReceivedPix>(pixCall('received'), ReceivedAnswer, answer)
-      } catch (error) {
-        if (!(error instanceof InvalidAnswer)) throw error
-        report(error)
-      }
+      else yield unreadEntry(answer, problemOf(ReceivedAnswer, answer), idOf(answer))
     }
   },
   async payment(end_to_end_id, signal) {
@@ -280,12 +280,16 @@ const withValidCharges = (charges: PixCharges, report: ReportInvalid): PixCharge
   },
 })
 
+const ReceivedIdField = T.Object({ end_to_end_id: ReceivedId })
+const idOf = (answer: unknown): { end_to_end_id?: string } =>
+  Value.Check(ReceivedIdField, answer) ? { end_to_end_id: answer.end_to_end_id } : {}
+
 export function withValidAnswers<E extends Environment>(rail: PixRail<E>, report: ReportInvalid): PixRail<E> {
   const asked = pixCall
   const { charges } = rail
   return {
     ...rail,
-    ...(charges && { charges: withValidCharges(charges, report) }),
+    ...(charges && { charges: withValidCharges(charges) }),
     ready: () => rail.ready(),
     async holder(pix_key, asking) {
       const answer = await rail.holder(pix_key, asking)

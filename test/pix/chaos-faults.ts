@@ -43,6 +43,8 @@ const failuresOf: Readonly<Partial<Record<EfiCallName, readonly Named[]>>> = {
   status: [...failures, ...signed],
   charge: [...failures, ...signed],
   payment: [...failures, ...signed],
+  returns: failures,
+  balance: failures,
 }
 
 const spoiled = (late_ms: number): readonly Named[] => [
@@ -86,6 +88,8 @@ const ANSWERS: readonly string[] = [
   'received 200',
   'payment 200',
   'payment 400 pix_nao_encontrado',
+  'balance 200',
+  'returns 200 REALIZADO',
 ]
 
 /** Of these the taken one is also disguised. */
@@ -94,6 +98,8 @@ const TAKEN = ['send 201 EM_PROCESSAMENTO', 'charge 201 ATIVA']
 const LISTS = ['list 200', 'received 200']
 
 const FAILURE_EVERY = 4
+/** The balance is read seldom. */
+const everyOf = (name: EfiCallName): number => (name === 'balance' ? 2 : FAILURE_EVERY)
 const RANDOM_SHARE = 0.1
 
 /** `target`: a fault for one call alone, before all others. */
@@ -123,8 +129,9 @@ export function openFaultPlan(
     const faults = failuresOf[name]
     if (!faults) return undefined
     const call = next(calls, name)
-    const turn = Math.floor(call / FAILURE_EVERY)
-    const is_turn = call % FAILURE_EVERY === FAILURE_EVERY - 1
+    const every = everyOf(name)
+    const turn = Math.floor(call / every)
+    const is_turn = call % every === every - 1
     const chosen = turn < faults.length ? (is_turn ? faults[turn] : undefined) : draw(faults)
     return chosen && play(name, chosen)
   })

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CrashPoint } from '../../src/core/crash-point.ts'
 import { addCustomer } from '../../src/parties/customers/customers.ts'
+import { closeException } from '../../src/records/exceptions/store.ts'
 import { dumpTables, spellingsOf, spellingsOfText } from '../chains/secrets.ts'
 import { openApi, type Reply } from '../support/api.ts'
 import { runCli } from '../support/cli.ts'
@@ -118,6 +119,7 @@ test(
     await expectBooks(received.unknown)
     const returns = await expectReturns()
     await expectReconciled()
+    const told = await expectTold()
     await expectExceptions()
     expect((await direct.audit()).production.findings).toEqual([])
     expectDisturbed()
@@ -127,6 +129,7 @@ test(
       charges,
       received,
       returns,
+      told,
       searched,
       seconds: Math.round((performance.now() - began) / 1000),
     })
@@ -147,6 +150,7 @@ async function run(): Promise<void> {
     expireTokens,
     resumeRail,
     giveBack,
+    closeReturned,
   ]
   const background = Promise.all(beside.map((work) => work(signal)))
   const killing = killNodes().then(() => {
@@ -573,6 +577,23 @@ async function resumeRail(signal: AbortSignal): Promise<void> {
   }
 }
 
+/** Operators look at every second payout that came back, and close its exception: a further return opens another one. */
+async function closeReturned(signal: AbortSignal): Promise<void> {
+  const seen = new Set<string>()
+  while (!signal.aborted) {
+    const { rows } = await db().query(
+      `SELECT id FROM exceptions WHERE kind = 'payout_returned' AND closed_at IS NULL ORDER BY opened_at, id`,
+    )
+    for (const { id } of rows) {
+      if (seen.has(id)) continue
+      if (seen.size % 2 === 0)
+        await closeException(db(), { id, closed_by: 'maria@operator.example', closed_reason: 'looked up' })
+      seen.add(id)
+    }
+    await sleep(500)
+  }
+}
+
 const noteKill = (at: string) => kills.set(at, (kills.get(at) ?? 0) + 1)
 
 /** A node that dies before it is ready has found its work, and its end, early. */
@@ -833,6 +854,37 @@ async function expectReturns(): Promise<{ payouts: number; received: number }> {
   return counts
 }
 
+/**
+ * Each payout that came back was told to the desk, and no other one: once for its first return, and again for a further return that came
+ * after somebody had closed the exception.
+ */
+async function expectTold(): Promise<{ open: number; closed: number }> {
+  const { rows } = await db().query(
+    `SELECT p.send_id, e.closed_at IS NULL AS is_open, e.details ->> 'return_id' AS return_id FROM exceptions e
+      LEFT JOIN payouts p ON p.id = e.object_id WHERE e.kind = 'payout_returned' ORDER BY e.opened_at, e.id`,
+  )
+  const told = new Map<string, Row<'is_open' | 'return_id'>[]>()
+  for (const row of rows) told.set(row.send_id, [...(told.get(row.send_id) ?? []), row])
+  const returned = [...efi.bank.sent.values()].filter(({ returns }) => returns.length > 0)
+  expect([...told.keys()].sort()).toEqual(returned.map(({ id }) => id).sort())
+  for (const { id, returns } of returned) {
+    const of = told.get(id)!
+    const ids = of.map(({ return_id }) => return_id)
+    expect(new Set(ids).size, id).toBe(ids.length)
+    expect(
+      ids.filter((return_id) => !returns.some((one) => one.id === return_id)),
+      id,
+    ).toEqual([])
+    expect(of.filter(({ is_open }) => is_open).length, id).toBeLessThanOrEqual(1)
+    // A return without an exception of its own came while the one before was open.
+    if (ids.length < returns.length) expect(ids.length, id).toBeGreaterThan(0)
+  }
+  const open = rows.filter(({ is_open }) => is_open).length
+  const counts = { open, closed: rows.length - open }
+  expect(counts.closed).toBeGreaterThan(0)
+  return counts
+}
+
 /** The service's own comparison with the account at the bank. */
 async function expectReconciled(): Promise<void> {
   const { code, out, err } = await runCli(['reconcile', '--json'], env)
@@ -915,10 +967,11 @@ function tell(figures: {
   charges: Record<string, number>
   received: Counted
   returns: { payouts: number; received: number }
+  told: { open: number; closed: number }
   searched: string
   seconds: number
 }): void {
-  const { payouts, charges, received, returns, searched, seconds } = figures
+  const { payouts, charges, received, returns, told, searched, seconds } = figures
   noteFact(
     `${counted.payouts} payouts and ${counted.charges} charges over a stub of Efí, by 2 nodes on one database, in ${seconds} s: payouts ${countsIn(payouts)}, each as the bank has it and at most one payment per recipient; charges ${countsIn(charges)}, with what the bank received for each`,
   )
@@ -926,7 +979,7 @@ function tell(figures: {
     `${received.credited} payments that came in for charges credited once each; ${received.unknown_count} without a charge are exceptions, and nothing was credited; each customer’s balance follows from the bank alone, the books of external:pix moved as the bank’s balance, reconciliation 0, audit clean`,
   )
   noteFact(
-    `Pix, ${returns.payouts} returns of payouts and ${returns.received} of payments that came in, whole and in parts: each booked once`,
+    `Pix, ${returns.payouts} returns of payouts and ${returns.received} of payments that came in, whole and in parts: each booked once; each payout that came back was told to the desk, by ${told.open} exceptions that are open and ${told.closed} that an operator closed`,
   )
   noteFact(`Pix, kill -9: ${countsIn(Object.fromEntries(kills))}`)
   noteFact(

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino'
 import type { ShouldContinue } from '../../db/chore.ts'
 import type { Db } from '../../db/pool.ts'
+import { reportUnread } from '../../records/desk/unread-entries.ts'
 import type { World } from '../../world.ts'
 import { bookListedReturns, readSent } from '../pix/compare-sent.ts'
+import { type ListPart, openParts } from '../pix/list-parts.ts'
 import { bookReturnsOf } from '../pix/returns.ts'
 import {
   checkReturnsAgain,
@@ -18,14 +20,11 @@ import { bookReceivedReturns } from './deposit-returns.ts'
 /** A payment may come back for so long. */
 const RETURNS_MS = 90 * 86_400_000
 const PASS_EVERY_MS = 86_400_000
-/** The part of the list that is read at once. A part that one run cannot read is halved. */
+/** The part of the list that is read at once. */
 const PART_MOST_MS = 86_400_000
-const PART_LEAST_MS = 300_000
-
-type Part = { readonly from: Date; readonly to: Date; readonly shouldContinue: ShouldContinue }
 
 /** A list of the provider. `read` returns false if the run ended before the part did. */
-type List = { readonly name: string; read(db: Db, part: Part): Promise<boolean> }
+type List = { readonly name: string; read(db: Db, part: ListPart): Promise<boolean> }
 
 /**
  * Reads the provider's lists of the last 90 days once a day, for returns that no notice told of: of payments that were sent, and of those
@@ -35,14 +34,19 @@ export function openReturnPass(world: World): (db: Db, shouldContinue: ShouldCon
   const { account, charges } = world.pix
   const sent: List | undefined = account && {
     name: 'sent',
-    read: (db, part) => readSent(account, part, (batch) => bookListedReturns(world, db, batch)),
+    read: (db, part) =>
+      readSent(account, part, {
+        take: (batch) => bookListedReturns(world, db, batch),
+        unread: (entry) => reportUnread(db, world.clock, entry, { list: 'sent', ...part }),
+      }),
   }
   const received: List | undefined = charges && {
     name: 'received',
-    async read(_, { from, to, shouldContinue }) {
+    async read(db, { from, to, shouldContinue }) {
       for await (const seen of charges.received({ from, to, returned: true })) {
         if (!shouldContinue()) return false
-        await bookReceivedReturns(world, seen)
+        if ('is_unread' in seen) await reportUnread(db, world.clock, seen, { list: 'returned', from, to })
+        else await bookReceivedReturns(world, seen)
       }
       return true
     },
@@ -58,23 +62,21 @@ function openPass(
   world: World,
   { name, read }: List,
 ): (db: Db, shouldContinue: ShouldContinue) => Promise<void> {
-  let part_ms = PART_MOST_MS
+  const readParts = openParts(PART_MOST_MS)
   return async (db, shouldContinue) => {
     const now = world.clock.now()
     const stored = await returnScanOf(db, name)
     const is_new = !stored || now - stored.began_at.getTime() >= PASS_EVERY_MS
     const began_at = is_new ? new Date(now) : stored.began_at
-    const end = began_at.getTime()
-    let from = is_new ? end - RETURNS_MS : stored.read_until.getTime()
-    while (from < end && shouldContinue()) {
-      const to = Math.min(end, from + part_ms)
-      const window = { from: new Date(from), to: new Date(to), shouldContinue }
-      const is_whole = await read(db, window)
-      part_ms = is_whole ? Math.min(PART_MOST_MS, part_ms * 2) : Math.max(PART_LEAST_MS, part_ms / 2)
-      if (!is_whole) return
-      await storeReturnScan(db, name, { began_at, read_until: window.to })
-      from = to
-    }
+    const to = began_at.getTime()
+    const from = is_new ? to - RETURNS_MS : stored.read_until.getTime()
+    await readParts(
+      { from, to, shouldContinue },
+      {
+        read: (part) => read(db, part),
+        onRead: (read_until) => storeReturnScan(db, name, { began_at, read_until }),
+      },
+    )
   }
 }
 

@@ -1,7 +1,10 @@
 import type { Logger } from 'pino'
+import type { ShouldContinue } from '../../db/chore.ts'
 import type { Db } from '../../db/pool.ts'
 import type { NoticedPix, ReceivedPix } from '../../rails/pix/rail.ts'
+import { closeRead, nameOfUnread, reportUnread, unreadWindows } from '../../records/desk/unread-entries.ts'
 import type { World } from '../../world.ts'
+import { type ListPart, openParts } from '../pix/list-parts.ts'
 import { bookReceivedReturns } from './deposit-returns.ts'
 import { noteReceived } from './received.ts'
 import { changeCharge } from './states.ts'
@@ -24,30 +27,37 @@ export const FIND_RECEIVED_MS = 30_000
 export const END_CHARGES_MS = 10_000
 const AT_ONCE = 100
 
+type Find = (db: Db, shouldContinue?: ShouldContinue) => Promise<void>
+const always = () => true
+
 /**
- * Finds the payments that came into the provider's account, from a stored position on. The position moves once a slice is stored
- * completely, so whatever happens, each payment is read at least once, and noting it again changes nothing.
+ * Finds the payments that came into the provider's account, from a stored position on. The position moves once a part of the list is stored
+ * completely, so whatever happens, each payment is read at least once, and noting it again changes nothing. A run that ends before the
+ * list does leaves the rest to the next run of this node.
  */
-export async function findReceived(
-  world: World,
-  db: Db,
-  shouldContinue: () => boolean = () => true,
-): Promise<void> {
-  const { charges, provider } = world.pix
-  if (!charges || charges.is_played) return
-  const scan = await receivedScan(db, provider)
-  const now = await databaseTime(db)
-  // A position in the future, such as after a leap of the clock, stays; the newest hour is read all the same.
-  let read_until = scan.read_until < now ? scan.read_until : new Date(now.getTime() - 1)
-  while (read_until < now && shouldContinue()) {
-    const from = new Date(read_until.getTime() - OVERLAP_MS)
-    const to = new Date(Math.min(now.getTime(), read_until.getTime() + SLICE_MS))
-    for await (const part of inParts(charges.received({ from, to }))) {
-      const counted = part.filter((seen) => counts(scan, seen))
-      if (!(await noteNew(world, db, counted, shouldContinue))) return
-    }
-    await moveReceivedScan(db, provider, to)
-    read_until = to
+export function openFindReceived(world: World): Find {
+  const readParts = openParts(OVERLAP_MS + SLICE_MS)
+  let reached: number | undefined
+  return async (db, shouldContinue = always) => {
+    const { charges, provider } = world.pix
+    if (!charges || charges.is_played) return
+    const scan = await receivedScan(db, provider)
+    const now = (await databaseTime(db)).getTime()
+    // A position in the future, such as after a leap of the clock, stays; the newest hour is read all the same.
+    const position = Math.min(scan.read_until.getTime(), now - 1)
+    const from = Math.max(position - OVERLAP_MS, reached ?? -Infinity)
+    await readParts(
+      { from, to: now, shouldContinue },
+      {
+        read: async (part) => (await readReceived(world, db, { ...part, scan })) !== undefined,
+        async onRead(until) {
+          reached = until.getTime()
+          if (reached > position) await moveReceivedScan(db, provider, until)
+        },
+      },
+    )
+    // The next run reads the overlap again.
+    if (reached === now) reached = undefined
   }
 }
 
@@ -58,27 +68,86 @@ export const FIND_AGAIN_MS = 600_000
 
 /**
  * Reads the last day again, for payments that the list showed later than the overlap reaches, or that have the time of a clock that is
- * hours behind. The next run goes on where this one ended.
+ * hours behind, and the hours with entries that could not be read. The next run goes on where this one ended.
  */
-export function openFindAgain(world: World): (db: Db, shouldContinue: () => boolean) => Promise<void> {
-  const read_at = new Map<number, number>()
-  return async (db, shouldContinue) => {
+export function openFindAgain(world: World): Find {
+  const read_at = new Map<string, number>()
+  const readWindow = openWindowReader(world)
+  return async (db, shouldContinue = always) => {
     const { charges, provider } = world.pix
     if (!charges || charges.is_played) return
     const scan = await receivedScan(db, provider)
     const now = (await databaseTime(db)).getTime()
     const newest = Math.floor(scan.read_until.getTime() / SLICE_MS) - 1
-    for (const part of read_at.keys()) if (part <= newest - AGAIN_PARTS) read_at.delete(part)
-    for (let part = newest; part > newest - AGAIN_PARTS; part--) {
-      if (now - (read_at.get(part) ?? -Infinity) < AGAIN_MS) continue
-      const window = { from: new Date(part * SLICE_MS), to: new Date((part + 1) * SLICE_MS) }
-      for await (const seen of inParts(charges.received(window))) {
-        const counted = seen.filter((one) => counts(scan, one))
-        if (!shouldContinue() || !(await noteNew(world, db, counted, shouldContinue))) return
-      }
-      read_at.set(part, now)
+    const hours = Array.from({ length: AGAIN_PARTS }, (_, index) => ({
+      from: new Date((newest - index) * SLICE_MS),
+      to: new Date((newest - index + 1) * SLICE_MS),
+    }))
+    // Until the entries can be read, or an operator closes their exceptions.
+    const windows = [...hours, ...(await unreadWindows(db, 'received'))]
+    const names = new Set(windows.map(nameOfWindow))
+    for (const name of read_at.keys()) if (!names.has(name)) read_at.delete(name)
+    for (const window of windows) {
+      if (now - (read_at.get(nameOfWindow(window)) ?? -Infinity) < AGAIN_MS) continue
+      const unread = await readWindow(db, { ...window, scan, shouldContinue })
+      if (!unread) return
+      await closeRead(db, { list: 'received', ...window }, unread)
+      read_at.set(nameOfWindow(window), now)
     }
   }
+}
+
+type Reading = ListPart & { readonly scan: ReceivedScan }
+
+const nameOfWindow = ({ from, to }: Pick<Reading, 'from' | 'to'>) => `${from.getTime()} ${to.getTime()}`
+
+/** Reads windows whole, in several runs if need be. Returns the names of entries that cannot be read; undefined: a run more is needed. */
+function openWindowReader(world: World) {
+  const readParts = openParts(SLICE_MS)
+  const under_way = new Map<string, { reached: number; readonly unread: Set<string> }>()
+  return async (db: Db, { from, to, ...reading }: Reading): Promise<ReadonlySet<string> | undefined> => {
+    const name = nameOfWindow({ from, to })
+    const at = under_way.get(name) ?? { reached: from.getTime(), unread: new Set() }
+    under_way.set(name, at)
+    await readParts(
+      { from: at.reached, to: to.getTime(), shouldContinue: reading.shouldContinue },
+      {
+        async read(part) {
+          const unread = await readReceived(world, db, { ...reading, ...part })
+          for (const one of unread ?? []) at.unread.add(one)
+          return unread !== undefined
+        },
+        onRead(until) {
+          at.reached = until.getTime()
+        },
+      },
+    )
+    if (at.reached < to.getTime()) return undefined
+    under_way.delete(name)
+    return at.unread
+  }
+}
+
+/** Notes all payments of a part. Returns the names of the entries that cannot be read; undefined if the time is used up. */
+async function readReceived(
+  world: World,
+  db: Db,
+  { from, to, scan, shouldContinue }: Reading,
+): Promise<ReadonlySet<string> | undefined> {
+  const unread = new Set<string>()
+  for await (const part of inParts(world.pix.charges!.received({ from, to }))) {
+    const seen: ReceivedPix[] = []
+    for (const one of part) {
+      if ('is_unread' in one) {
+        await reportUnread(db, world.clock, one, { list: 'received', from, to })
+        unread.add(nameOfUnread(one))
+      } else if (counts(scan, one)) seen.push(one)
+    }
+    if (!(await noteNew(world, db, seen, shouldContinue))) return undefined
+    // What came with the last part is stored; whether more comes, only the provider knows.
+    if (part.length === AT_ONCE && !shouldContinue()) return undefined
+  }
+  return unread
 }
 
 /** Money of before the first reading is part of what operators booked for the account, except payments of charges. */
@@ -86,8 +155,8 @@ const counts = ({ begun_at }: Pick<ReceivedScan, 'begun_at'>, { paid_at, txid }:
   paid_at >= begun_at || chargeIdOf(txid) !== undefined
 
 /** What came before a list broke off is a part, too: the next run has less to do. */
-async function* inParts(list: AsyncIterable<ReceivedPix>): AsyncGenerator<ReceivedPix[]> {
-  let part: ReceivedPix[] = []
+async function* inParts<Entry>(list: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
+  let part: Entry[] = []
   let broke: { readonly error: unknown } | undefined
   try {
     for await (const seen of list) {

@@ -1,17 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Bench, openBench, openGate, silent } from '../../../test/support/rail-bench.ts'
 import { until } from '../../../test/support/wait.ts'
 import { makeBrCode } from '../../core/br-code.ts'
 import { money, UNITS_MAX } from '../../core/money.ts'
 import { claimOf } from '../../ledger/once.ts'
-import type { ChargeOrder, ChargeOutcome, PixCharges, PixRail, ReceivedPix } from '../../rails/pix/rail.ts'
+import type {
+  ChargeOrder,
+  ChargeOutcome,
+  PixCharges,
+  PixRail,
+  ReceivedPix,
+  UnreadEntry,
+} from '../../rails/pix/rail.ts'
 import { simulatedTerms } from '../../rails/pix/simulated.ts'
-import { openExceptions } from '../../records/exceptions/store.ts'
+import { unreadEntry } from '../../rails/pix/unread.ts'
+import { closeException, openExceptions } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { debit } from '../adjustments/adjustments.ts'
 import { deposit } from '../deposits/deposits.ts'
 import { acceptCharge, createCharge } from './charges.ts'
-import { endCharges, findReceived, hurryReceived, openFindAgain } from './finder.ts'
+import { endCharges, hurryReceived, openFindAgain, openFindReceived } from './finder.ts'
 import { noteReceived } from './received.ts'
 import { type Charge, chargeById, receivedById, receivedScan, takeDueCharges } from './store.ts'
 import { openChargeWorker } from './worker.ts'
@@ -103,7 +112,7 @@ function start(world: World<'sandbox'> = bench.world) {
 
 const now = async ({ id }: Charge): Promise<Charge> => (await chargeById(bench.world.db, id))!
 const statusOf = async (charge: Charge) => (await now(charge)).status
-const find = (world = bench.world) => findReceived(world, world.db)
+const find = (world = bench.world) => openFindReceived(world)(world.db)
 const end = () => endCharges(bench.world, bench.world.db)
 const balance = async (customer_id: string) => (await bench.balance(customer_id, 'BRL')).balance
 const told = async (kind: string) =>
@@ -329,6 +338,57 @@ describe('payments', () => {
     expect(await balance(customer)).toBe(AMOUNT)
   })
 
+  test('are credited although an entry of the list cannot be read, which a person is told of once', async () => {
+    const at = provider()
+    const broken: UnreadEntry[] = []
+    const pix: PixRail<'sandbox'> = {
+      ...at.pix,
+      charges: {
+        ...at.pix.charges!,
+        async *received(window) {
+          yield* broken
+          yield* at.pix.charges!.received(window)
+        },
+      },
+    }
+    const { customer } = await open({ ...at, pix })
+    await find()
+    const before = await receivedScan(bench.world.db, 'simulated')
+    const charge = await openCharge(customer)
+    const [first, second] = [payment(charge.txid, 400n), payment(charge.txid, 650n)]
+    at.paid.push(first)
+    const named = unreadEntry({ valor: 'x' }, 'valor is "x"', { end_to_end_id: second.end_to_end_id })
+    const nameless = unreadEntry({ valor: 'y' }, 'endToEndId is undefined')
+    broken.push(named, nameless)
+    for (let i = 0; i < 2; i++) await find()
+    expect(await balance(customer)).toBe(400n)
+    const { read_until } = await receivedScan(bench.world.db, 'simulated')
+    expect(read_until > before.read_until).toBe(true)
+    const reported = await told('invalid_answer')
+    expect(reported.map(({ object_id }) => object_id).sort()).toEqual(
+      [second.end_to_end_id, nameless.digest].sort(),
+    )
+    const of = (id: string) => reported.find(({ object_id }) => object_id === id)!
+    expect(of(nameless.digest).details).toMatchObject({ problem: expect.stringContaining('endToEndId') })
+    const closing = { id: of(nameless.digest).id, closed_by: 'maria', closed_reason: 'seen' }
+    await closeException(bench.world.db, closing)
+    await find()
+    expect(await told('invalid_answer')).toHaveLength(1)
+
+    // A day later only the exception tells that there was something.
+    await bench.admin(
+      'SET session_replication_role = replica',
+      `UPDATE exceptions SET details = (details::jsonb || '{"from": "2026-01-05T10:00:00Z", "to": "2026-01-05T11:00:00Z"}')::json`,
+    )
+    await openFindAgain(bench.world)(bench.world.db, () => true)
+    expect(await told('invalid_answer')).toHaveLength(1)
+    broken.length = 0
+    at.paid.push({ ...second, paid_at: new Date('2026-01-05T10:30:00Z') })
+    await openFindAgain(bench.world)(bench.world.db, () => true)
+    expect(await balance(customer)).toBe(AMOUNT)
+    expect(await told('invalid_answer')).toEqual([])
+  })
+
   test('after a long absence are read in slices, and none is left out', async () => {
     const at = provider()
     const { customer } = await open(at)
@@ -341,7 +401,47 @@ describe('payments', () => {
     for (const hours of [48.5, 40, 33, 12, 1]) at.paid.push(payment(charge.txid, 10n, hoursAgo(hours)))
     await find()
     expect(await balance(customer)).toBe(50n)
-    expect(at.windows.length).toBeGreaterThan(40)
+    expect(at.windows.length).toBeGreaterThan(20)
+  })
+
+  test('are found although no run has the time to read the whole list', async () => {
+    const at = provider()
+    const pix: PixRail<'sandbox'> = {
+      ...at.pix,
+      charges: {
+        ...at.pix.charges!,
+        /** A page of ten payments takes so long, as at a provider that answers slowly. */
+        async *received(window) {
+          let count = 0
+          for await (const one of at.pix.charges!.received(window)) {
+            if (count++ % 10 === 0) await sleep(20)
+            yield one
+          }
+        },
+      },
+    }
+    const { customer } = await open({ ...at, pix })
+    await find()
+    const charge = await openCharge(customer)
+    const began = Date.now() - 3_600_000
+    await bench.admin(
+      `UPDATE pix_received_scan SET begun_at = now() - interval '3 hours', read_until = now() - interval '1 hour'`,
+    )
+    for (let i = 0; i < 300; i++)
+      at.paid.push(payment(i === 299 ? charge.txid : undefined, 1n, new Date(began + i * 5000)))
+    const findOn = openFindReceived(bench.world)
+    const runs = []
+    for (let run = 0; run < 200; run++) {
+      const until = performance.now() + 100
+      await findOn(bench.world.db, () => performance.now() < until)
+      runs.push((await receivedScan(bench.world.db, 'simulated')).read_until)
+      if (await balance(customer)) break
+    }
+    expect(await balance(customer)).toBe(1n)
+    expect(runs.length).toBeGreaterThan(2)
+    expect(runs).toEqual(runs.toSorted((a, b) => a.getTime() - b.getTime()))
+    const { rows } = await bench.world.db.query('SELECT count(*)::integer AS count FROM pix_received')
+    expect(rows[0].count).toBe(300)
   })
 
   test('that a notice names are asked about at once, and a notice that lies changes nothing', async () => {

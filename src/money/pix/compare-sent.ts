@@ -1,6 +1,7 @@
 import type { ShouldContinue } from '../../db/chore.ts'
 import type { Db } from '../../db/pool.ts'
-import type { PixAccount, SentPix } from '../../rails/pix/rail.ts'
+import type { PixAccount, SentPix, UnreadEntry } from '../../rails/pix/rail.ts'
+import { reportUnread } from '../../records/desk/unread-entries.ts'
 import { type Exception, exceptionsAbout, recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { pauseRail } from '../custody/controls.ts'
@@ -69,20 +70,33 @@ export async function compareSent(
   const { account } = world.pix
   if (!account) return true
   const window = { from, to, shouldContinue }
-  return readSent(account, window, (batch) => compareBatch(world, db, batch))
+  return readSent(account, window, {
+    take: (batch) => compareBatch(world, db, batch),
+    unread: (entry) => noteUnread(world, db, entry, window),
+  })
+}
+
+type ListReader = {
+  take(batch: readonly Ours[]): Promise<void>
+  /** An entry that cannot be read. */
+  unread(entry: UnreadEntry): Promise<void>
 }
 
 /** Reads the payments under ids of this service, and hands them on in batches. False: the run ended before the list did. */
 export async function readSent(
   account: PixAccount,
   { from, to, shouldContinue }: Window,
-  take: (batch: readonly Ours[]) => Promise<void>,
+  { take, unread }: ListReader,
 ): Promise<boolean> {
   let batch: Ours[] = []
   let is_whole = true
   for await (const sent of account.sent(from, to)) {
     is_whole = shouldContinue()
     if (!is_whole) break
+    if ('is_unread' in sent) {
+      await unread(sent)
+      continue
+    }
     const { send_id } = sent
     const payout_id = send_id === undefined ? undefined : payoutIdOf(send_id)
     // Payments by hand, or of another program, are none of ours.
@@ -94,6 +108,15 @@ export async function readSent(
   }
   await take(batch)
   return is_whole
+}
+
+/** What cannot be read cannot be compared. Its id alone tells whether the database knows it. */
+async function noteUnread(world: World, db: Db, entry: UnreadEntry, { from, to }: Window): Promise<void> {
+  await reportUnread(db, world.clock, entry, { list: 'sent', from, to })
+  const { send_id } = entry
+  const payout_id = send_id === undefined ? undefined : payoutIdOf(send_id)
+  if (send_id === undefined || payout_id === undefined) return
+  if (!(await knownPayouts(db, [payout_id])).has(payout_id)) await reportUnknown(world, db, [{ send_id }])
 }
 
 async function compareBatch(world: World, db: Db, batch: readonly Ours[]): Promise<void> {
@@ -161,7 +184,9 @@ async function compareOne({ clock }: World, db: Db, payout: Known, sent: Ours): 
 const isNamed = async (db: Db, object_id: string, asked: Exception['kind']): Promise<boolean> =>
   (await exceptionsAbout(db, object_id)).some(({ kind }) => kind === asked)
 
-async function reportUnknown(world: World, db: Db, unknown: readonly Ours[]): Promise<void> {
+type UnknownSent = Pick<Ours, 'send_id'> & Partial<Ours>
+
+async function reportUnknown(world: World, db: Db, unknown: readonly UnknownSent[]): Promise<void> {
   let named = 0
   for (const { send_id, amount, state, end_to_end_id } of unknown) {
     if (await isNamed(db, send_id, 'foreign_transactions')) continue
@@ -172,7 +197,7 @@ async function reportUnknown(world: World, db: Db, unknown: readonly Ours[]): Pr
       rail: RAIL,
       object_id: send_id,
       partner_id: null,
-      details: { problem, amount, state, ...(end_to_end_id === undefined ? {} : { end_to_end_id }) },
+      details: { problem, amount, state, end_to_end_id },
     })
     await pauseRail(world, { rail: RAIL, by: 'service', reason: problem })
   }

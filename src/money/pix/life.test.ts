@@ -6,8 +6,16 @@ import { systemClock } from '../../core/clock.ts'
 import { money, UNITS_MAX } from '../../core/money.ts'
 import { readClientCertificate } from '../../rails/pix/efi/certificate.ts'
 import { openEfi } from '../../rails/pix/efi/rail.ts'
-import type { PixAccount, PixOutcome, PixRail, PixStatus, SentPix } from '../../rails/pix/rail.ts'
+import type {
+  PixAccount,
+  PixOutcome,
+  PixRail,
+  PixStatus,
+  SentPix,
+  UnreadEntry,
+} from '../../rails/pix/rail.ts'
 import { simulatedTerms } from '../../rails/pix/simulated.ts'
+import { unreadEntry } from '../../rails/pix/unread.ts'
 import { openExceptions, recordException } from '../../records/exceptions/store.ts'
 import { resumeRail } from '../custody/controls.ts'
 import { selectControls } from '../custody/controls-store.ts'
@@ -143,6 +151,41 @@ test('a refusal of a repeated send returns the money once the rail has nothing o
   })
   expect(await balance()).toEqual({ balance: BALANCE, in_transit: 0n })
   expect(sends).toBe(2)
+})
+
+test('a refusal of a repeated send is not believed because of an absence that was asked about too early', async () => {
+  const VISIBLE_MS = 3000
+  let sends = 0
+  let questions_after = 0
+  let release = () => {}
+  let isHeld = false
+  const { payout, worker, balance } = await open({
+    sending: { visible_after_ms: VISIBLE_MS },
+    send: async () => (sends++ === 0 ? { kind: 'unknown' } : { kind: 'refused', rail_code: 'AM02' }),
+    async status() {
+      if (sends < 2) return { kind: 'absent' }
+      if (questions_after++ > 0) return SETTLED
+      // Asked at once after the refusal; the answer takes until the sends are visible.
+      isHeld = true
+      await new Promise<void>((resolve) => {
+        release = resolve
+      })
+      return { kind: 'absent' }
+    },
+  })
+  await worker.send(payout, performance.now())
+  await bench.past(payout, '1 minute')
+  await askNow(payout.id)
+  await until(async () => (await bench.payoutNow(payout.id)).refusal !== null, 20_000)
+  const refused_at = performance.now()
+  await askNow(payout.id)
+  await until(() => isHeld, 20_000)
+  await until(() => performance.now() - refused_at > VISIBLE_MS, 20_000)
+  release()
+  await until(async () => (await bench.payoutNow(payout.id)).status !== 'processing', 20_000)
+  expect(await bench.payoutNow(payout.id)).toMatchObject({ status: 'completed', failure_code: null })
+  expect(questions_after).toBe(2)
+  expect(await balance()).toEqual({ balance: BALANCE - 700n, in_transit: 0n })
 })
 
 const SENDING = { visible_after_ms: 0, send_for_ms: 600_000 }
@@ -353,7 +396,7 @@ test('a payout without a turn within its lease is not sent, and asked about soon
 })
 
 describe('the list of the provider', () => {
-  const listOf = (sent: SentPix[]): PixAccount => ({
+  const listOf = (sent: (SentPix | UnreadEntry)[]): PixAccount => ({
     balance: async () => ({ available: 0n, blocked: 0n }),
     async *sent() {
       yield* sent
@@ -511,6 +554,20 @@ describe('the list of the provider', () => {
     const before = asked.length
     await run(bench.world.db, () => true)
     expect(asked.length - before).toBeLessThanOrEqual(3)
+  })
+
+  test('with an entry that cannot be read compares the others, and pauses the rail if its id is unknown', async () => {
+    const [known, lost] = ['TRILHO00000000000000000000000001', 'TRILHO00000000000000000000000002']
+    const unread = unreadEntry({}, 'valor is undefined', { send_id: known, end_to_end_id: 'E1' })
+    await open({ account: listOf([unread, ours(lost)]) })
+    for (let i = 0; i < 2; i++) await compare()
+    const told = (await openExceptions(bench.world.db, 10)).map(({ kind, object_id }) => [kind, object_id])
+    expect(told.sort()).toEqual([
+      ['foreign_transactions', known],
+      ['foreign_transactions', lost],
+      ['invalid_answer', 'E1'],
+      ['rail_paused', 'pix'],
+    ])
   })
 
   test('with more unknown payments than one run names has all of them named by further runs', async () => {

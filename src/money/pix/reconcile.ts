@@ -133,11 +133,12 @@ async function sumUnread({ pix, clock }: World, db: Db): Promise<bigint> {
   if (!scan || scan.read_until <= scan.begun_at) return 0n
   const from = new Date(Math.max(scan.begun_at.getTime(), scan.read_until.getTime() - LIST_OVERLAP_MS))
   const listed = new Map<string, bigint>()
-  for await (const { end_to_end_id, amount, returns } of charges.received({
-    from,
-    to: new Date(clock.now()),
-  }))
+  for await (const seen of charges.received({ from, to: new Date(clock.now()) })) {
+    // A payment that cannot be read is a difference, until it can be.
+    if ('is_unread' in seen) continue
+    const { end_to_end_id, amount, returns } = seen
     listed.set(end_to_end_id, amount - sumOf(returns.filter(({ state }) => state === 'settled')))
+  }
   const { rows: stored } = await db.query<{ end_to_end_id: string }>(
     'SELECT end_to_end_id FROM pix_received WHERE end_to_end_id = ANY($1::text[])',
     [[...listed.keys()]],

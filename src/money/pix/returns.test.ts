@@ -2,8 +2,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { type Bench, openBench, silent } from '../../../test/support/rail-bench.ts'
 import { entriesOf } from '../../ledger/balances.ts'
 import { blockCustomer } from '../../parties/customers/customers.ts'
-import type { PixAccount, PixRail, PixReturn, SentPix } from '../../rails/pix/rail.ts'
+import type { PixAccount, PixRail, PixReturn, SentPix, UnreadEntry } from '../../rails/pix/rail.ts'
 import { simulatedTerms } from '../../rails/pix/simulated.ts'
+import { unreadEntry } from '../../rails/pix/unread.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
 import { askAboutReturns, openReturnPass } from '../charges/find-returns.ts'
 import { compareSent } from './compare-sent.ts'
@@ -156,7 +157,7 @@ test('a return of a payout that is still open here waits until the payout has it
 })
 
 describe('returns are found', () => {
-  const listing = (sent: SentPix[], asked: Date[][] = []): PixAccount => ({
+  const listing = (sent: (SentPix | UnreadEntry)[], asked: Date[][] = []): PixAccount => ({
     balance: async () => ({ available: 0n, blocked: 0n }),
     async *sent(from, to) {
       asked.push([from, to])
@@ -225,6 +226,22 @@ describe('returns are found', () => {
     for (let i = 0; i < 2; i++) await compareSent(bench.world, bench.world.db, window)
     expect(await available()).toBe(before + 100n)
     expect(await problems()).toEqual([])
+  })
+
+  test('although another entry of the list of 90 days cannot be read, which a person is told of once', async () => {
+    const sent: (SentPix | UnreadEntry)[] = []
+    const { accepted, available } = await open({ account: listing(sent) })
+    const payout = await end(accepted)
+    const before = await available()
+    sent.push(unreadEntry({}, 'valor is undefined', { end_to_end_id: 'E1' }))
+    sent.push(listed(payout, [settled(1, 700n)]))
+    await openReturnPass(bench.world)(bench.world.db, always)
+    expect(await available()).toBe(before + 700n)
+    const { began_at, read_until } = (await returnScanOf(bench.world.db, 'sent'))!
+    expect(read_until).toEqual(began_at)
+    expect(await problems()).toEqual([
+      { kind: 'invalid_answer', object_id: 'E1', problem: expect.stringContaining('valor') },
+    ])
   })
 
   test('once a day in the list of 90 days, from the stored position on', async () => {

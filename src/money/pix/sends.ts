@@ -48,8 +48,11 @@ type Intent =
   | { readonly kind: 'held'; readonly hold: Hold }
   /** The rail has nothing of the payout, and is paused: the payout waits. */
   | { readonly kind: 'paused' }
-  /** The rail refused the last send, and has nothing of those before: the refusal counts. */
-  | { readonly kind: 'refused'; readonly refusal: StoredRefusal }
+  /**
+   * The rail refused the last send. The refusal counts if a status query finds nothing that began when all sends were visible:
+   * `visible_for_ms` ago they were.
+   */
+  | { readonly kind: 'refused'; readonly refusal: StoredRefusal; readonly visible_for_ms: number }
   /** The payout was handed to another account than the one that this node asks. */
   | { readonly kind: 'elsewhere' }
   /** The time for sending is over, and the provider has said often enough that it never received the payout. */
@@ -85,7 +88,8 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
       if (visible_in > 0 && !first) return { result: { kind: 'wait', ms: visible_in } }
       const hold = held.row(holdRows, id)
       if (hold) return { result: { kind: 'held', hold } }
-      if (row.refusal !== null && !first) return { result: { kind: 'refused', refusal: row.refusal } }
+      if (row.refusal !== null && !first)
+        return { result: { kind: 'refused', refusal: row.refusal, visible_for_ms: -visible_in } }
       const absence = absenceOf(world, row, last, held.now)
       if (absence.kind === 'first')
         return {

@@ -39,6 +39,9 @@ const COMPARING_MS = 1000
 const LATER_LEAST_MS = 500
 const LATER_MOST_MS = 3_600_000
 
+/** Delay to the next status query of a payout whose stored refusal waits for a question that counts. */
+const ASK_VISIBLE_MS = 500
+
 /** Delay to the next status query of a payout that found no turn at the provider. */
 const NO_TURN_MS = 500
 
@@ -215,14 +218,21 @@ async function ask(at: StepContext, payout: Payout): Promise<PixStatus> {
 /** Asks for the status first: sending first could pay twice. */
 async function queryThenSend(at: StepContext, payout: Payout): Promise<void> {
   const { world } = at
+  const sinceAsked = openTimer(world)
   const status = await ask(at, payout)
   if (status.kind !== 'absent') return void (await settleOrPollLater(at, payout, status))
   if (!maySend(world)) return later(world, payout, COMPARING_MS)
-  return inTurn(at, payout, performance.now() + world.lease_ms, () => sendAgain(at, payout))
+  return inTurn(at, payout, performance.now() + world.lease_ms, () => sendAgain(at, payout, sinceAsked))
 }
 
-/** The rail does not know the payout. */
-async function sendAgain(at: StepContext, payout: Payout): Promise<void> {
+/** Milliseconds since now. The monotonic clock stands still while a machine is suspended, so the wall clock is asked too. */
+function openTimer({ clock }: World): () => number {
+  const [monotonic, wall] = [performance.now(), clock.now()]
+  return () => Math.max(performance.now() - monotonic, clock.now() - wall)
+}
+
+/** The rail does not know the payout. `sinceAsked`: the milliseconds since the question began that it answered so. */
+async function sendAgain(at: StepContext, payout: Payout, sinceAsked: () => number): Promise<void> {
   const { world } = at
   const since = performance.now()
   const intent = await world.commit(intendSend(world, payout))
@@ -236,6 +246,8 @@ async function sendAgain(at: StepContext, payout: Payout): Promise<void> {
     case 'paused':
       return later(world, payout, PAUSED_MS)
     case 'refused':
+      // The question may have waited for its answer, or for a turn: the rail did not need to show the last send when it began.
+      if (intent.visible_for_ms < sinceAsked()) return later(world, payout, ASK_VISIBLE_MS)
       return void (await settle(at, payout, { kind: 'refused', ...intent.refusal }))
     case 'elsewhere':
       at.log.warn(

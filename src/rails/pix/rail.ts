@@ -91,6 +91,21 @@ export type SentPix = {
   readonly returns?: readonly PixReturn[]
 }
 
+/**
+ * An entry of a provider's list that cannot be read. The list goes on after it. Whoever reads the list stores the entry for a person
+ * before the position in the list moves.
+ */
+export type UnreadEntry = {
+  readonly is_unread: true
+  /** The ids of the entry, as far as they can be read. */
+  readonly end_to_end_id?: string
+  readonly send_id?: string
+  /** Names an entry without an id. */
+  readonly digest: string
+  /** Which field is wrong; short, printable ASCII, without personal data. */
+  readonly problem: string
+}
+
 /** A charge (*cobrança*) as the provider gets it. All of it was stored before, and nothing changes between tries. */
 export type ChargeOrder = {
   /** 32 letters and digits: the provider's idempotency key, and the reference that payments of the charge carry. */
@@ -132,7 +147,7 @@ export type PixCharges = {
   received(
     window: { readonly from: Date; readonly to: Date; readonly returned?: true },
     signal?: AbortSignal,
-  ): AsyncIterable<ReceivedPix>
+  ): AsyncIterable<ReceivedPix | UnreadEntry>
   /** One payment; undefined if the provider is sure that it has none under this id. */
   payment(end_to_end_id: string, signal?: AbortSignal): Promise<ReceivedPix | undefined>
 }
@@ -140,9 +155,9 @@ export type PixCharges = {
 /** The account from which a provider pays. Amounts are in centavos. */
 export type PixAccount = {
   balance(signal?: AbortSignal): Promise<{ readonly available: bigint; readonly blocked: bigint }>
-  sent(from: Date, to: Date, signal?: AbortSignal): AsyncIterable<SentPix>
+  sent(from: Date, to: Date, signal?: AbortSignal): AsyncIterable<SentPix | UnreadEntry>
   /** Those of `sent` of which something came back. Absent: the provider has no such list. */
-  returned?(from: Date, to: Date, signal?: AbortSignal): AsyncIterable<SentPix>
+  returned?(from: Date, to: Date, signal?: AbortSignal): AsyncIterable<SentPix | UnreadEntry>
 }
 
 /** Which payments a notice is about. A notice is a hint: it makes a worker ask sooner, and changes nothing. */

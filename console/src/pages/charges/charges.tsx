@@ -17,7 +17,7 @@ import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { AmountChip, CustomerChip } from '../money/chips.tsx'
 import { curl, Nothing, summedOnPage } from '../money/list.tsx'
-import { createdColumn, ListPage, useListQueries } from '../money/list-page.tsx'
+import { brlAmountColumn, createdColumn, ListPage, useListQueries } from '../money/list-page.tsx'
 import '../money/money.css'
 
 type Row = Reply<'console.charges.list'>['data'][number]
@@ -127,23 +127,7 @@ function useColumns(): readonly Column<Row>[] {
         </>
       ),
     },
-    {
-      key: 'amount',
-      head: money.amount_in('BRL'),
-      right: true,
-      fold: 'a1',
-      className: 'med',
-      cell: ({ charge }) => (
-        <>
-          <span className="only-phone">
-            <Amount units={charge.amount} asset="BRL" />
-          </span>
-          <span className="no-phone">
-            <Amount units={charge.amount} asset="BRL" as="bare" />
-          </span>
-        </>
-      ),
-    },
+    brlAmountColumn(money.amount_in('BRL'), ({ charge }) => charge.amount),
     {
       key: 'received',
       head: words.received,

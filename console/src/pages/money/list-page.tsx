@@ -5,6 +5,7 @@ import { ListBar } from '../../lists/list-bar.tsx'
 import { rangeOf } from '../../lists/period.tsx'
 import { useSession } from '../../session.tsx'
 import { useLanguage, useText } from '../../text/text.tsx'
+import { Amount } from '../../ui/amount.tsx'
 import { OLDEST, useFilters, useQueryString } from '../../ui/filters.tsx'
 import { PageHead } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -103,6 +104,25 @@ export function ListPage<Row>(props: Props<Row>) {
     </>
   )
 }
+
+/** An amount of BRL: with its currency on a phone, bare beside the others. */
+export const brlAmountColumn = <Row,>(head: string, units: (row: Row) => string): Column<Row> => ({
+  key: 'amount',
+  head,
+  right: true,
+  fold: 'a1',
+  className: 'med',
+  cell: (row) => (
+    <>
+      <span className="only-phone">
+        <Amount units={units(row)} asset="BRL" />
+      </span>
+      <span className="no-phone">
+        <Amount units={units(row)} asset="BRL" as="bare" />
+      </span>
+    </>
+  ),
+})
 
 /** The creation time, by which the list is sorted. */
 export const createdColumn = <Row,>(head: string, at: (row: Row) => string): Column<Row> => ({

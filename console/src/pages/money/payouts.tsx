@@ -17,7 +17,7 @@ import type { Column } from '../../ui/table.tsx'
 import { AmountChip, CustomerChip, KeyChip, PickChip, StateSegments } from './chips.tsx'
 import { destinationText } from './destination.ts'
 import { curl, Nothing, summedOnPage } from './list.tsx'
-import { createdColumn, ListPage, useListQueries } from './list-page.tsx'
+import { brlAmountColumn, createdColumn, ListPage, useListQueries } from './list-page.tsx'
 import { OrderDuration } from './order-duration.tsx'
 import './money.css'
 
@@ -142,23 +142,7 @@ function useColumns(): readonly Column<Row>[] {
         </>
       ),
     },
-    {
-      key: 'amount',
-      head: money.amount_in('BRL'),
-      right: true,
-      fold: 'a1',
-      className: 'med',
-      cell: ({ payout }) => (
-        <>
-          <span className="only-phone">
-            <Amount units={payout.amount} asset="BRL" />
-          </span>
-          <span className="no-phone">
-            <Amount units={payout.amount} asset="BRL" as="bare" />
-          </span>
-        </>
-      ),
-    },
+    brlAmountColumn(money.amount_in('BRL'), ({ payout }) => payout.amount),
     {
       key: 'status',
       head: money.status,

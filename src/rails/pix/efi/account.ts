@@ -10,8 +10,10 @@ import { readReturns } from './returns.ts'
 /** The account at Efí: what it holds, what was sent from it, and what of that came back. */
 export function efiAccount(client: EfiClient): Required<PixAccount> {
   async function* read(window: { from: Date; to: Date; returned?: true }, signal?: AbortSignal) {
-    const list = { path: '/v2/gn/pix/enviados', ...window, item: PaymentBody, signal }
-    for await (const one of readList(client, list)) yield sentOf(one)
+    yield* readList(client, {
+      ...{ path: '/v2/gn/pix/enviados', ...window, signal },
+      ...{ item: PaymentBody, read: sentOf },
+    })
   }
 
   return {

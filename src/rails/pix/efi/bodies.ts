@@ -3,7 +3,7 @@ import { Value } from 'typebox/value'
 import { parseDocument } from '../../../core/document.ts'
 import { UNITS_MAX } from '../../../core/money.ts'
 import { isCleanText } from '../../../core/text.ts'
-import type { BankAccount, ChargeOrder, NoticedPix, PixOrder, ReceivedPix } from '../rail.ts'
+import type { BankAccount, ChargeOrder, NoticedPix, PixOrder, ReceivedPix, UnreadEntry } from '../rail.ts'
 
 /** The bodies that go to Efí and come from it. What comes is checked against a schema; unknown fields are ignored. */
 const ACCOUNT_TYPES: Readonly<Partial<Record<BankAccount['account_type'], string>>> = {
@@ -135,7 +135,6 @@ const BalanceBody = T.Object({
 
 const NoticeBody = T.Object({ pix: T.Array(T.Unknown(), { maxItems: 1000 }) })
 const NoticedPayment = T.Object({ gnExtras: T.Object({ idEnvio: SendId }) })
-const NoticedEndToEndId = T.Object({ endToEndId: EndToEndId })
 
 const reader =
   <S extends TSchema>(schema: S) =>
@@ -152,6 +151,15 @@ export const readCharge = reader(ChargeBody)
 /** The reference of a payment that came in; undefined if it has none, or something else in its place. */
 export const txidOf = (body: unknown): string | undefined =>
   Value.Check(TxidField, body) ? body.txid : undefined
+
+const EndToEndIdField = T.Object({ endToEndId: EndToEndId })
+const SendIdField = T.Object({ idEnvio: SendId })
+
+/** The ids of an entry whose other fields cannot be read. */
+export const idsOf = (entry: unknown): Pick<UnreadEntry, 'end_to_end_id' | 'send_id'> => ({
+  ...(Value.Check(EndToEndIdField, entry) ? { end_to_end_id: entry.endToEndId } : {}),
+  ...(Value.Check(SendIdField, entry) ? { send_id: entry.idEnvio } : {}),
+})
 
 /** Who paid, as far as Efí says it. */
 export function payerOf(body: unknown): ReceivedPix['payer'] {
@@ -189,17 +197,8 @@ export function readNotice(body: unknown): readonly NoticedPix[] {
   return body.pix.slice(0, NOTICED_MOST).flatMap((one): NoticedPix[] => {
     const noticed = {
       ...(Value.Check(NoticedPayment, one) ? { send_id: one.gnExtras.idEnvio } : {}),
-      ...(Value.Check(NoticedEndToEndId, one) ? { end_to_end_id: one.endToEndId } : {}),
+      ...(Value.Check(EndToEndIdField, one) ? { end_to_end_id: one.endToEndId } : {}),
     }
     return Object.keys(noticed).length === 0 ? [] : [noticed]
   })
-}
-
-/** Undefined: the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

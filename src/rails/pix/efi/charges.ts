@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { parseBrCode } from '../../../core/br-code.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { InvalidAnswer } from '../../answers.ts'
+import { NoAnswer, NotSent } from '../exchange.ts'
 import type { ChargeOrder, ChargeOutcome, PixCharges, ReceivedPix } from '../rail.ts'
 import {
   chargeBody,
@@ -16,7 +17,7 @@ import {
   wordOf,
 } from './bodies.ts'
 import { type ChargeAnswer, chargeAnswers, knownChargeAnswers, receivedAnswers, rowOf } from './catalogue.ts'
-import { describeAnswer, type EfiAnswer, type EfiClient, NoAnswer, NotSent } from './client.ts'
+import { describeAnswer, type EfiAnswer, type EfiClient } from './client.ts'
 import { readList } from './lists.ts'
 import { readReturns } from './returns.ts'
 
@@ -102,8 +103,11 @@ export function efiCharges(client: EfiClient, { pix_key, clock, log }: ChargesOp
     register,
     async *received({ from, to, returned }, signal) {
       await client.signIn(CHARGE_SCOPES)
-      const list = { path: '/v2/pix', from, to, returned, item: ReceivedBody, signal }
-      for await (const one of readList(client, list)) yield receivedOf('list', one)
+      yield* readList(client, {
+        ...{ path: '/v2/pix', from, to, returned, signal },
+        item: ReceivedBody,
+        read: (one) => receivedOf('list', one),
+      })
     },
     async payment(end_to_end_id, signal) {
       await client.signIn(CHARGE_SCOPES)

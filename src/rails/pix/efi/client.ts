@@ -1,6 +1,6 @@
-import { Agent, type Dispatcher, request } from 'undici'
 import type { Clock } from '../../../core/clock.ts'
-import { parseJson, readToken, wordOf } from './bodies.ts'
+import { type CallBounds, NotSent, openExchange, type ProviderAnswer } from '../exchange.ts'
+import { readToken, wordOf } from './bodies.ts'
 import type { ClientCertificate } from './certificate.ts'
 
 /**
@@ -15,27 +15,14 @@ export type EfiClient = {
   stop(): Promise<void>
 }
 
-type EfiCall = {
+/** Nothing is sent once the signal is aborted. */
+type EfiCall = CallBounds & {
   readonly method: 'GET' | 'PUT'
   readonly path: string
   readonly body?: object
-  readonly most_bytes?: number
-  /** Nothing is sent once it is aborted. */
-  readonly signal?: AbortSignal | undefined
 }
 
-export type EfiAnswer = {
-  readonly http: number
-  /** Undefined if the body is not JSON. */
-  readonly body: unknown
-  readonly retry_after_s: number | undefined
-}
-
-/** The call ended before anything of it was sent. */
-export class NotSent extends Error {}
-
-/** The call was sent, or may have been sent, and has no answer that can be read. */
-export class NoAnswer extends Error {}
+export type EfiAnswer = ProviderAnswer
 
 export type EfiAccess = {
   /** Scheme and host. */
@@ -53,12 +40,9 @@ type ClientOptions = {
   readonly clock: Clock
 }
 
-const ANSWER_MOST_BYTES = 64 * 1024
 const UNAUTHORIZED = 401
 /** A token that ends within this time is renewed before it is used. */
 const TOKEN_MARGIN_MS = 60_000
-const CONNECTIONS_MOST = 16
-const RETRY_AFTER_MOST_S = 3600
 const NEEDED_SCOPES = ['pix.send', 'gn.pix.send.read']
 
 type Token = {
@@ -70,39 +54,12 @@ type Token = {
 
 export function openEfiClient({ access, timeout_ms, clock }: ClientOptions): EfiClient {
   const { url, certificate, ca } = access
-  const agent = new Agent({
-    connections: CONNECTIONS_MOST,
-    connect: { ...certificate, ...(ca === undefined ? {} : { ca }), timeout: timeout_ms },
+  const { call: exchange, stop } = openExchange({
+    ...{ name: 'Efí', url, timeout_ms, tls: { ...certificate, ...(ca === undefined ? {} : { ca }) } },
   })
   const basic = Buffer.from(`${access.client_id}:${access.client_secret}`).toString('base64')
   let token: Token | undefined
   let signing_in: Promise<Token> | undefined
-
-  async function exchange(
-    path: string,
-    options: Omit<Dispatcher.RequestOptions, 'origin' | 'path'>,
-    { most_bytes = ANSWER_MOST_BYTES, signal }: Pick<EfiCall, 'most_bytes' | 'signal'>,
-  ): Promise<EfiAnswer> {
-    const late = AbortSignal.timeout(timeout_ms)
-    try {
-      const answer = await request(`${url}${path}`, {
-        ...options,
-        dispatcher: agent,
-        signal: signal ? AbortSignal.any([signal, late]) : late,
-      })
-      const text = await readText(answer.body, most_bytes)
-      return {
-        http: answer.statusCode,
-        body: parseJson(text),
-        retry_after_s: secondsOf(answer.headers['retry-after']),
-      }
-    } catch (error) {
-      if (late.aborted) throw new NoAnswer(`Efí did not answer within ${timeout_ms} ms`)
-      if (signal?.aborted) throw new NoAnswer('the call to Efí was given up')
-      if (error instanceof NoAnswer) throw error
-      throw new NoAnswer(`no answer from Efí (${codeOf(error)})`)
-    }
-  }
 
   async function fetchToken(): Promise<Token> {
     const headers = { authorization: `Basic ${basic}`, ...JSON_HEADERS }
@@ -153,7 +110,7 @@ export function openEfiClient({ access, timeout_ms, clock }: ClientOptions): Efi
     async signIn(scopes = []) {
       demandScopes(scopes, (await tokenFor()).scopes)
     },
-    stop: () => agent.destroy(),
+    stop,
   }
 }
 
@@ -163,28 +120,6 @@ function demandScopes(needed: readonly string[], given: readonly string[] | unde
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json' }
-
-async function readText(body: Dispatcher.ResponseData['body'], most_bytes: number): Promise<string> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of body as AsyncIterable<Buffer>) {
-    bytes += part.length
-    // Leaving the loop closes the connection.
-    if (bytes > most_bytes) throw new NoAnswer(`the answer of Efí is longer than ${most_bytes} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
-}
-
-function secondsOf(header: string | string[] | undefined): number | undefined {
-  if (typeof header !== 'string' || !/^[0-9]{1,9}$/.test(header)) return undefined
-  return Math.min(Math.max(Number(header), 1), RETRY_AFTER_MOST_S)
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' && /^[A-Z0-9_]{1,60}$/.test(code) ? code : 'unknown reason'
-}
 
 /** Status and name of an answer, for log lines. */
 export const describeAnswer = ({ http, body }: Pick<EfiAnswer, 'http' | 'body'>): string =>

@@ -9,7 +9,7 @@ import { selfSigned } from '../../../../test/support/certificate.ts'
 import { makeBrCode } from '../../../core/br-code.ts'
 import { type Clock, systemClock } from '../../../core/clock.ts'
 import { money } from '../../../core/money.ts'
-import type { ChargeOrder, PixOrder, PixOutcome } from '../rail.ts'
+import type { ChargeOrder, PixOrder, PixOutcome, ReceivedPix, SentPix } from '../rail.ts'
 import { fromReais, readNotice, toReais } from './bodies.ts'
 import {
   chargeAnswers,
@@ -373,8 +373,8 @@ describe('the account', () => {
       efi.decide(() => ends[i % 3]!)
       await rail.send(orderOf({ amount: money('BRL', BigInt(i + 1)) }))
     }
-    const listed = []
-    for await (const one of rail.account.sent(new Date(0), new Date())) listed.push(one)
+    const listed: SentPix[] = []
+    for await (const one of rail.account.sent(new Date(0), new Date())) listed.push(one as SentPix)
     expect(listed).toHaveLength(101)
     expect(efi.count('list')).toBe(2)
     expect(listed.slice(0, 3).map(({ state }) => state)).toEqual(['settled', 'open', 'refused'])
@@ -547,8 +547,8 @@ describe('a charge', () => {
 describe('payments that came in', () => {
   const hour = () => ({ from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 1000) })
   async function all(window: Parameters<ReturnType<typeof open>['charges']['received']>[0] = hour()) {
-    const found = []
-    for await (const one of open().charges.received(window)) found.push(one)
+    const found: ReceivedPix[] = []
+    for await (const one of open().charges.received(window)) found.push(one as ReceivedPix)
     return found
   }
 
@@ -632,9 +632,10 @@ describe('payments that came in', () => {
   const right = { endToEndId: 'E1', valor: '1.00', horario: '2026-11-18T12:00:00.000Z' }
   const page = (one: object, paginaAtual = 0) => ({
     http: 200,
-    body: { parametros: { paginacao: { paginaAtual, quantidadeDePaginas: 1 } }, pix: [one] },
+    body: { parametros: { paginacao: { paginaAtual, quantidadeDePaginas: 1 } }, pix: [one].flat() },
   })
-  test.each<[string, object]>([
+  test.each<[string, Partial<Record<string, unknown>>]>([
+    ['an id with a space', { ...right, endToEndId: 'E 1' }],
     ['no id', { ...right, endToEndId: undefined }],
     ['an amount as a number', { ...right, valor: 1 }],
     ['an amount with three decimals', { ...right, valor: '1.000' }],
@@ -642,9 +643,12 @@ describe('payments that came in', () => {
     ['a time that is none', { ...right, horario: '2026-13-18T12:00:00Z' }],
     ['a settled return without its id', { ...right, devolucoes: [{ valor: '1.00', status: 'DEVOLVIDO' }] }],
     ['a settled return without amount', { ...right, devolucoes: [{ rtrId: 'D1', status: 'DEVOLVIDO' }] }],
-  ])('a list that has a payment with %s is not believed', async (_, one) => {
-    efi.spoil('received', answer(page(one)))
-    await expect(all()).rejects.toThrow('is not valid')
+  ])('a payment with %s is told as unread, and the payments after it are read', async (_, one) => {
+    efi.spoil('received', answer(page([one, right])))
+    const [unread, ...others] = await all()
+    expect(unread).toMatchObject({ is_unread: true, digest: expect.stringMatching(/^sha256:[0-9a-f]{32}$/) })
+    expect(unread?.end_to_end_id).toBe(one.endToEndId === right.endToEndId ? right.endToEndId : undefined)
+    expect(others).toMatchObject([{ end_to_end_id: right.endToEndId }])
   })
 
   test('another page than the one asked for is not believed', async () => {

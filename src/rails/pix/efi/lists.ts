@@ -1,6 +1,9 @@
-import { type Static, Type as T, type TSchema } from 'typebox'
+import { type Static, Type as T, type TObject } from 'typebox'
 import { Value } from 'typebox/value'
-import { InvalidAnswer } from '../../answers.ts'
+import { InvalidAnswer, problemOf } from '../../answers.ts'
+import type { UnreadEntry } from '../rail.ts'
+import { unreadEntry } from '../unread.ts'
+import { idsOf } from './bodies.ts'
 import { describeAnswer, type EfiClient } from './client.ts'
 
 const LIST_MOST_BYTES = 4 * 1024 * 1024
@@ -16,22 +19,23 @@ const PageBody = T.Object({
   pix: T.Array(T.Unknown(), { maxItems: 1000 }),
 })
 
-type List<S extends TSchema> = {
+type List<S extends TObject, Payment> = {
   readonly path: string
   readonly from: Date
   readonly to: Date
   /** Only payments of which something went back. */
   readonly returned?: true | undefined
-  /** The form of one payment. One that does not have it makes the list invalid: what is skipped would never be booked. */
+  /** The form of one payment. An entry of another form, or one for which `read` throws `InvalidAnswer`, is handed on as unread. */
   readonly item: S
+  read(item: Static<S>): Payment
   readonly signal?: AbortSignal | undefined
 }
 
 /** Reads a list of Efí page by page. */
-export async function* readList<S extends TSchema>(
+export async function* readList<S extends TObject, Payment>(
   client: EfiClient,
-  { path, from, to, returned, item, signal }: List<S>,
-): AsyncGenerator<Static<S>> {
+  { path, from, to, returned, item, read, signal }: List<S, Payment>,
+): AsyncGenerator<Payment | UnreadEntry> {
   const invalid = (problem: string) => new InvalidAnswer({ rail: 'pix', call: 'list', problem })
   for (let page = 0, pages = 1; page < pages; page++) {
     const query = new URLSearchParams({
@@ -48,9 +52,20 @@ export async function* readList<S extends TSchema>(
     pages = body.parametros.paginacao.quantidadeDePaginas
     // A list without end would keep its reader busy for ever.
     if (body.pix.length === 0 && page + 1 < pages) throw invalid('a page before the last is empty')
-    for (const one of body.pix) {
-      if (!Value.Check(item, one)) throw invalid('a payment cannot be read')
-      yield one as Static<S>
-    }
+    for (const one of body.pix) yield readEntry(one, item, read)
+  }
+}
+
+function readEntry<S extends TObject, Payment>(
+  entry: unknown,
+  item: S,
+  read: (item: Static<S>) => Payment,
+): Payment | UnreadEntry {
+  if (!Value.Check(item, entry)) return unreadEntry(entry, problemOf(item, entry), idsOf(entry))
+  try {
+    return read(entry as Static<S>)
+  } catch (error) {
+    if (!(error instanceof InvalidAnswer)) throw error
+    return unreadEntry(entry, error.problem, idsOf(entry))
   }
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Clock } from '../../../core/clock.ts'
-import { parseDocument } from '../../../core/document.ts'
 import { refuse } from '../../../core/errors.ts'
 import { InvalidAnswer } from '../../answers.ts'
+import { NoAnswer, NotSent } from '../exchange.ts'
 import type { PixAccount, PixOrder, PixOutcome, PixRail, PixStatus } from '../rail.ts'
+import { unlistedHolder } from '../unlisted.ts'
 import { efiAccount, efiReturnsOf } from './account.ts'
 import {
   efiAccountTypes,
@@ -18,7 +19,7 @@ import {
 } from './bodies.ts'
 import { rowOf, sendAnswers, statusAnswers } from './catalogue.ts'
 import { efiCharges } from './charges.ts'
-import { describeAnswer, type EfiAccess, type EfiAnswer, NoAnswer, NotSent, openEfiClient } from './client.ts'
+import { describeAnswer, type EfiAccess, type EfiAnswer, openEfiClient } from './client.ts'
 
 /**
  * Pix over Efí (docs/operate/rails.md, decisions 0063 and 0067). The catalogue decides what an answer means; this file sends, asks and
@@ -130,9 +131,7 @@ export function openEfi({ access, pix_key, at_once, timeout_ms, clock, log }: Ef
     /** Efí has no look-up. A sign-in is asked for: an order must not be accepted while no payment can be sent. */
     async holder(key, asking) {
       await ready()
-      const document = parseDocument(key)?.value
-      if (document === undefined) return { kind: 'unlisted' }
-      return asking?.document === document ? { kind: 'held', holder: asking } : { kind: 'unlisted', document }
+      return unlistedHolder(key, asking)
     },
     send,
     status,
