@@ -5,7 +5,7 @@ import { parseDocument } from '../../../core/document.ts'
 import { refuse } from '../../../core/errors.ts'
 import { InvalidAnswer } from '../../answers.ts'
 import type { PixAccount, PixOrder, PixOutcome, PixRail, PixStatus } from '../rail.ts'
-import { efiAccount, efiReturnsOf } from './account.ts'
+import { efiAccount, efiNoticeAddress, efiReturnsOf } from './account.ts'
 import {
   efiAccountTypes,
   failureCodeOf,
@@ -139,6 +139,7 @@ export function openEfi({ access, pix_key, at_once, timeout_ms, clock, log }: Ef
     account: efiAccount(client),
     charges: efiCharges(client, { pix_key, clock, log }),
     returnsOf: (end_to_end_id, signal) => efiReturnsOf(client, end_to_end_id, signal),
+    noticeAddress: (signal) => efiNoticeAddress(client, pix_key, signal),
     readNotice,
     stop: client.stop,
   }
