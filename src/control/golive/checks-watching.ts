@@ -131,8 +131,8 @@ export const watchingChecks: readonly Check[] = [
       ok: { state: 'ok', found: 'No findings, {age} ago.' },
       none: {
         state: 'red',
-        found: 'The background audit has not begun.',
-        to_do: 'Run a node with ROLE all or worker, and AUDIT_EVERY_MS above 0.',
+        found: 'No pass of the background audit has ended yet.',
+        to_do: 'Run a node with ROLE all or worker, and AUDIT_EVERY_MS above 0, and wait for the first pass.',
         commands: ['trilho audit --environment production'],
       },
       old: {
@@ -150,10 +150,9 @@ export const watchingChecks: readonly Check[] = [
       unknown: unknown('Make sure that the database answers, and run this command again.'),
     },
     judge: ({ audit, settings }) =>
-      known(audit, ({ age_seconds, findings }) => {
+      known(audit, ({ age_ms, findings }) => {
         if (findings > 0) return says('found', { findings })
-        if (age_seconds === null) return says('none')
-        const age_ms = age_seconds * 1000
+        if (age_ms === null) return says('none')
         const most_ms = Math.max(AUDIT_LEAST_MS, 2 * settings.audit_every_ms)
         return says(age_ms > most_ms ? 'old' : 'ok', { age: span(age_ms) })
       }),

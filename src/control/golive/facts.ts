@@ -131,7 +131,8 @@ export type MailFacts = {
   readonly error: string | null
 }
 
-export type AuditFacts = { readonly age_seconds: number | null; readonly findings: number }
+/** `age_ms`: since the end of the last whole pass; null before the first one has ended. */
+export type AuditFacts = { readonly age_ms: number | null; readonly findings: number }
 
 /** `offset_ms`: this machine's clock minus the other one. Exact to `within_ms`. */
 export type ClockReading = {

@@ -448,8 +448,8 @@ export const lines: Readonly<Record<string, CheckText>> = {
     says: {
       ok: ['Nada encontrado, há {age}.'],
       none: [
-        'A auditoria em segundo plano não começou.',
-        'Rode um nó com ROLE all ou worker, e AUDIT_EVERY_MS acima de 0.',
+        'Nenhuma passagem da auditoria em segundo plano terminou ainda.',
+        'Rode um nó com ROLE all ou worker, com AUDIT_EVERY_MS acima de 0, e espere a primeira passagem.',
       ],
       old: ['A última auditoria completa foi há {age}.', 'Procure “audit” no log dos nós que trabalham.'],
       found: [
