@@ -15,7 +15,7 @@ import { eventually } from '../../../test/support/wait.ts'
 import { judgeGolive } from '../../control/golive/report.ts'
 import { act } from '../../control/operator/act.ts'
 import { readConfig } from '../../node/config.ts'
-import { ask } from '../../node/golive/ask.ts'
+import { findOut } from '../../node/golive/find-out.ts'
 import { gatherGolive } from '../../node/golive/gather.ts'
 import { readOutsideClock, readPublicPage } from '../../node/golive/web.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
@@ -324,14 +324,14 @@ describe('facts from outside', () => {
     onTestFinished(async () => void (await Promise.all([late.stop(), silent.stop()])))
     const read = await readOutsideClock(late.url, never)
     expect(Math.abs(read.offset_ms - 60_000)).toBeLessThanOrEqual(read.within_ms + 1000)
-    expect(await ask((signal) => readOutsideClock(silent.url, signal))).toMatchObject({
+    expect(await findOut((signal) => readOutsideClock(silent.url, signal))).toMatchObject({
       unknown: expect.stringContaining('does not tell the time'),
     })
   })
 
   test('an answer that never comes is not known after its deadline', async () => {
     let gave_up = false
-    const asked = await ask(
+    const asked = await findOut(
       (signal) =>
         new Promise<never>(() => {
           signal.addEventListener('abort', () => {

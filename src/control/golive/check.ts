@@ -1,4 +1,4 @@
-import type { Asked, GoliveFacts, RailFacts } from './facts.ts'
+import type { FoundOut, GoliveFacts, RailFacts } from './facts.ts'
 
 /** `red` and `unknown` forbid going live: what could not be asked is never taken for good. `unused`: said, and no obstacle. */
 export type LineState = 'ok' | 'red' | 'unknown' | 'unused'
@@ -15,7 +15,7 @@ export type Saying = {
 
 export type Values = Readonly<Record<string, string | number>>
 
-export type Verdict<Says extends string = string> = { readonly says: Says; readonly values: Values }
+export type GoliveVerdict<Says extends string = string> = { readonly says: Says; readonly values: Values }
 
 export const areas = ['settings', 'rails', 'round_trips', 'people', 'database', 'watching', 'clock'] as const
 export type Area = (typeof areas)[number]
@@ -28,44 +28,46 @@ type Row<Says extends string> = {
   readonly says: Readonly<Record<Says, Saying>>
 }
 
-export type Check = Row<string> &
+export type GoliveCheck = Row<string> &
   (
-    | { readonly judge: (facts: GoliveFacts) => Verdict }
+    | { readonly judge: (facts: GoliveFacts) => GoliveVerdict }
     /** Judged for each configured rail. Undefined: the check is not about this rail. */
-    | { readonly judgeRail: (rail: RailFacts, facts: GoliveFacts) => Verdict | undefined }
+    | { readonly judgeRail: (rail: RailFacts, facts: GoliveFacts) => GoliveVerdict | undefined }
     /** Judged for each folder, or whatever else has several lines. */
-    | { readonly judgeEach: (facts: GoliveFacts) => readonly (Verdict & { readonly subject: string })[] }
+    | {
+        readonly judgeEach: (facts: GoliveFacts) => readonly (GoliveVerdict & { readonly subject: string })[]
+      }
   )
 
 export const check = <Says extends string>(
-  row: Row<Says> & { readonly judge: (facts: GoliveFacts) => Verdict<NoInfer<Says>> },
-): Check => row
+  row: Row<Says> & { readonly judge: (facts: GoliveFacts) => GoliveVerdict<NoInfer<Says>> },
+): GoliveCheck => row
 
 export const railCheck = <Says extends string>(
   row: Omit<Row<Says>, 'area'> &
     Partial<Pick<Row<Says>, 'area'>> & {
-      readonly judgeRail: (rail: RailFacts, facts: GoliveFacts) => Verdict<NoInfer<Says>> | undefined
+      readonly judgeRail: (rail: RailFacts, facts: GoliveFacts) => GoliveVerdict<NoInfer<Says>> | undefined
     },
-): Check => ({ area: 'rails', ...row })
+): GoliveCheck => ({ area: 'rails', ...row })
 
 export const eachCheck = <Says extends string>(
   row: Row<Says> & {
     readonly judgeEach: (
       facts: GoliveFacts,
-    ) => readonly (Verdict<NoInfer<Says>> & { readonly subject: string })[]
+    ) => readonly (GoliveVerdict<NoInfer<Says>> & { readonly subject: string })[]
   },
-): Check => row
+): GoliveCheck => row
 
-export const says = <Says extends string>(name: Says, values: Values = {}): Verdict<Says> => ({
+export const says = <Says extends string>(name: Says, values: Values = {}): GoliveVerdict<Says> => ({
   says: name,
   values,
 })
 
 /** Judges what is known; what is not known is said with its reason. */
 export const known = <T, Says extends string>(
-  asked: Asked<T>,
-  judge: (value: T) => Verdict<Says>,
-): Verdict<Says | 'unknown'> =>
+  asked: FoundOut<T>,
+  judge: (value: T) => GoliveVerdict<Says>,
+): GoliveVerdict<Says | 'unknown'> =>
   'known' in asked ? judge(asked.known) : says('unknown', { why: asked.unknown })
 
 /** The saying of a check whose fact could not be found out. */

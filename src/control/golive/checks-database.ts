@@ -1,4 +1,4 @@
-import { type Check, check, DAY_MS, eachCheck, known, says, span, unknown } from './check.ts'
+import { check, DAY_MS, eachCheck, type GoliveCheck, known, says, span, unknown } from './check.ts'
 import type { NotedBackup } from './facts.ts'
 
 const BACKUP_MOST_MS = DAY_MS
@@ -14,7 +14,7 @@ const note_command = 'trilho backup note --until TIME --source TOOL'
 
 const ageOf = (noted: NotedBackup, now: Date) => now.getTime() - noted.until.getTime()
 
-export const databaseChecks: readonly Check[] = [
+export const databaseChecks: readonly GoliveCheck[] = [
   check({
     name: 'backup',
     area: 'database',
@@ -106,7 +106,7 @@ export const databaseChecks: readonly Check[] = [
       behind: {
         state: 'red',
         found: '{name} is {lag} behind.',
-        to_do: 'Check the network and the disk of the standby.',
+        to_do: 'GoliveCheck the network and the disk of the standby.',
       },
       hidden: {
         state: 'unknown',
@@ -158,7 +158,7 @@ export const databaseChecks: readonly Check[] = [
         found: '{subject}: {free} GB of {size} GB are free. At least 2 GB and a tenth are needed.',
         to_do: 'Remove old backups, or give the disk more room.',
       },
-      unknown: unknown('Check the folder and its rights.', ['df -h {subject}']),
+      unknown: unknown('GoliveCheck the folder and its rights.', ['df -h {subject}']),
     },
     judgeEach: ({ disks }) =>
       disks.map(({ path: subject, space }) => ({

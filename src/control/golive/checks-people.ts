@@ -1,8 +1,8 @@
-import { type Check, check, known, says, unknown } from './check.ts'
+import { check, type GoliveCheck, known, says, unknown } from './check.ts'
 
 const TWO = 2
 
-export const peopleChecks: readonly Check[] = [
+export const peopleChecks: readonly GoliveCheck[] = [
   check({
     name: 'two_operators',
     area: 'people',

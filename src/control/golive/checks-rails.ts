@@ -1,5 +1,5 @@
 import { formatMoney, money } from '../../core/money.ts'
-import { type Check, check, DAY_MS, eachCheck, known, railCheck, says, span, unknown } from './check.ts'
+import { check, DAY_MS, eachCheck, type GoliveCheck, known, railCheck, says, span, unknown } from './check.ts'
 import type { RailFacts } from './facts.ts'
 
 const RECONCILED_LEAST_MS = 30 * 60_000
@@ -21,7 +21,7 @@ const first_orders = {
 } as const
 
 /** The checks of a rail, in the order in which docs/operate/going-live.md sets a rail up. */
-export const railChecks: readonly Check[] = [
+export const railChecks: readonly GoliveCheck[] = [
   check({
     name: 'some_rail',
     area: 'rails',
@@ -90,7 +90,7 @@ export const railChecks: readonly Check[] = [
     says: {
       ok: { state: 'ok', found: 'It signs for the wallet {wallet}.' },
       unknown: unknown(
-        'Check the key of the wallet, or the signer, in the settings of a node that sends (ROLE all or worker). Run this command there.',
+        'GoliveCheck the key of the wallet, or the signer, in the settings of a node that sends (ROLE all or worker). Run this command there.',
         ['trilho rails check'],
       ),
     },
@@ -279,7 +279,8 @@ export const railChecks: readonly Check[] = [
       few: {
         state: 'red',
         found: 'Fewer than two exchanges agree on: {pairs}.',
-        to_do: 'Check the way to the exchanges. The page Rails & workers says what each of them answered.',
+        to_do:
+          'GoliveCheck the way to the exchanges. The page Rails & workers says what each of them answered.',
         commands: ['trilho rails check'],
       },
       old: {

@@ -1,10 +1,10 @@
-import { type Check, check, DAY_MS, known, says, span, unknown } from './check.ts'
+import { check, DAY_MS, type GoliveCheck, known, says, span, unknown } from './check.ts'
 
 const CERTIFICATE_LEAST_MS = 14 * DAY_MS
 /** What docs/operate/retention.md promises partners. */
 const LEAST_DAYS = { events: 30, deliveries: 7, requests: 7 } as const
 
-export const settingChecks: readonly Check[] = [
+export const settingChecks: readonly GoliveCheck[] = [
   check({
     name: 'public_url',
     area: 'settings',
@@ -78,7 +78,7 @@ export const settingChecks: readonly Check[] = [
         found: 'PUBLIC_URL/healthz answers with status {http}, and not as this service does.',
         to_do: 'Let the proxy forward every path to the port of the service.',
       },
-      unknown: unknown('Check DNS, the firewall and the proxy.', ['curl -v {url}/healthz']),
+      unknown: unknown('GoliveCheck DNS, the firewall and the proxy.', ['curl -v {url}/healthz']),
     },
     judge({ public_page, settings: { public_url: url = 'PUBLIC_URL' } }) {
       if ('unknown' in public_page) return says('unknown', { why: public_page.unknown, url })

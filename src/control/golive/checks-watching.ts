@@ -1,4 +1,4 @@
-import { type Check, check, known, says, span, unknown } from './check.ts'
+import { check, type GoliveCheck, known, says, span, unknown } from './check.ts'
 
 const AUDIT_LEAST_MS = 6 * 3_600_000
 const DATABASE_CLOCK_MOST_MS = 500
@@ -7,7 +7,7 @@ const OK = 200
 
 const alert_docs = 'docs/operate/monitoring.md, “Dashboard and alerts”'
 
-export const watchingChecks: readonly Check[] = [
+export const watchingChecks: readonly GoliveCheck[] = [
   check({
     name: 'metrics',
     area: 'watching',
@@ -208,7 +208,7 @@ export const watchingChecks: readonly Check[] = [
         to_do: 'Set up NTP on this machine.',
         commands: ['timedatectl status'],
       },
-      unknown: unknown('Check the way to the endpoints and exchanges.', ['trilho rails check']),
+      unknown: unknown('GoliveCheck the way to the endpoints and exchanges.', ['trilho rails check']),
     },
     judge({ outside_clock }) {
       if (outside_clock === undefined) return says('unasked')

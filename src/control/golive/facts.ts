@@ -3,35 +3,35 @@ import type { Asset } from '../../core/money.ts'
 import type { RailControl, RailName } from '../../money/custody/controls-store.ts'
 
 /** What was found out, or why it could not be found out. What is not known never counts as good. */
-export type Asked<T> = { readonly known: T } | { readonly unknown: string }
+export type FoundOut<T> = { readonly known: T } | { readonly unknown: string }
 
 /** Everything that the checks of going live judge. Gathered first, outside of any transaction (`node/golive/gather.ts`). */
 export type GoliveFacts = {
   readonly now: Date
   readonly settings: SettingFacts
   /** What a request to PUBLIC_URL/healthz got from this machine. */
-  readonly public_page: Asked<PublicPage>
+  readonly public_page: FoundOut<PublicPage>
   /** The rails of production that are configured. */
   readonly rails: readonly RailFacts[]
   readonly unused_rails: readonly RailName[]
-  readonly prices: Asked<PriceFacts>
-  readonly operators: Asked<readonly OperatorFacts[]>
+  readonly prices: FoundOut<PriceFacts>
+  readonly operators: FoundOut<readonly OperatorFacts[]>
   /** What is left of the demo of a first start, in words. */
-  readonly demo_left: Asked<readonly string[]>
-  readonly backup: Asked<BackupFacts>
-  readonly standby: Asked<StandbyFacts>
+  readonly demo_left: FoundOut<readonly string[]>
+  readonly backup: FoundOut<BackupFacts>
+  readonly standby: FoundOut<StandbyFacts>
   readonly disks: readonly DiskFacts[]
   /** Undefined: the setting is absent. */
-  readonly metrics: Asked<Answered> | undefined
-  readonly prometheus: Asked<PrometheusFacts> | undefined
-  readonly alertmanager: Asked<Answered> | undefined
-  readonly mail: Asked<MailFacts>
-  readonly audit: Asked<AuditFacts>
-  readonly exceptions: Asked<number>
+  readonly metrics: FoundOut<Answered> | undefined
+  readonly prometheus: FoundOut<PrometheusFacts> | undefined
+  readonly alertmanager: FoundOut<Answered> | undefined
+  readonly mail: FoundOut<MailFacts>
+  readonly audit: FoundOut<AuditFacts>
+  readonly exceptions: FoundOut<number>
   /** This machine's clock minus the database's. */
-  readonly database_clock: Asked<number>
+  readonly database_clock: FoundOut<number>
   /** Undefined: no HTTPS service of another machine is configured. */
-  readonly outside_clock: Asked<ClockReading> | undefined
+  readonly outside_clock: FoundOut<ClockReading> | undefined
 }
 
 export type SettingFacts = {
@@ -63,18 +63,18 @@ export type RailFacts = {
   /** Whether gas is paid in a coin of its own. */
   readonly gas_coin: string | null
   /** Null: the set-up is right. */
-  readonly check: Asked<string | null>
+  readonly check: FoundOut<string | null>
   /** The wallet that the signer tells; undefined for Pix. */
-  readonly wallet: Asked<string> | undefined
+  readonly wallet: FoundOut<string> | undefined
   /** Undefined for Pix. */
   readonly endpoints: { readonly healthy: number; readonly all: number } | undefined
-  readonly control: Asked<RailControl>
-  readonly held: Asked<HeldFacts | undefined>
-  readonly reconciled: Asked<{ readonly difference: bigint; readonly at: Date } | undefined>
+  readonly control: FoundOut<RailControl>
+  readonly held: FoundOut<HeldFacts | undefined>
+  readonly reconciled: FoundOut<{ readonly difference: bigint; readonly at: Date } | undefined>
   /** Where the provider posts notices; undefined where it cannot tell. Null: nowhere. */
-  readonly notices: Asked<NoticeAddress | null> | undefined
+  readonly notices: FoundOut<NoticeAddress | null> | undefined
   /** The newest order that is final over the present wallet or account. */
-  readonly round_trip: Asked<FinalOrder | undefined>
+  readonly round_trip: FoundOut<FinalOrder | undefined>
 }
 
 export type HeldFacts = { readonly amount: bigint; readonly gas: bigint; readonly age_ms: number | null }
@@ -115,7 +115,7 @@ export type StandbyFacts = {
 
 export type DiskFacts = {
   readonly path: string
-  readonly space: Asked<{ readonly free: bigint; readonly size: bigint }>
+  readonly space: FoundOut<{ readonly free: bigint; readonly size: bigint }>
 }
 
 export type Answered = { readonly http: number }

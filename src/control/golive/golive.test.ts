@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { freeRail } from '../../money/custody/controls-store.ts'
 import { DAY_MS, span } from './check.ts'
-import { checks } from './checks.ts'
+import { goliveChecks } from './checks.ts'
 import type { GoliveFacts, RailFacts } from './facts.ts'
 import { blocks, type GoliveLine, judgeGolive } from './report.ts'
 
@@ -302,7 +302,7 @@ test.each(table)('%s says %s', (name, says, changed) => {
 describe('the table of checks', () => {
   test('every sentence of every check is tried above', () => {
     const tried = new Set(table.map(([name, says]) => `${name} ${says}`))
-    const all = checks.flatMap(({ name, says }) => Object.keys(says).map((one) => `${name} ${one}`))
+    const all = goliveChecks.flatMap(({ name, says }) => Object.keys(says).map((one) => `${name} ${one}`))
     expect(all.filter((one) => !tried.has(one))).toEqual([])
   })
 
@@ -316,13 +316,13 @@ describe('the table of checks', () => {
   })
 
   test('what is not known is never good', () => {
-    const sayings = checks.flatMap(({ says }) => Object.entries(says))
+    const sayings = goliveChecks.flatMap(({ says }) => Object.entries(says))
     for (const [name, { state }] of sayings) if (name === 'unknown') expect(state).toBe('unknown')
     expect(judged({ operators: unknown }).is_ready).toBe(false)
   })
 
   test('names are unique', () => {
-    const names = checks.map(({ name }) => name)
+    const names = goliveChecks.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
   })
 })

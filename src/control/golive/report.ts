@@ -1,5 +1,5 @@
-import type { Area, Check, LineState, Saying, Values, Verdict } from './check.ts'
-import { checks } from './checks.ts'
+import type { Area, GoliveCheck, GoliveVerdict, LineState, Saying, Values } from './check.ts'
+import { goliveChecks } from './checks.ts'
 import type { GoliveFacts } from './facts.ts'
 
 /** One line of the checklist, as the command prints it and the console shows it. */
@@ -31,13 +31,13 @@ export const blocks = ({ state }: Pick<GoliveLine, 'state'>): boolean =>
 
 /** Pure: the facts were gathered before. */
 export function judgeGolive(facts: GoliveFacts): GoliveReport {
-  const lines = checks.flatMap((check) =>
+  const lines = goliveChecks.flatMap((check) =>
     verdictsOf(check, facts).map(({ subject, verdict }) => lineOf(check, subject, verdict)),
   )
   return { at: facts.now, is_ready: !lines.some(blocks), lines }
 }
 
-function verdictsOf(check: Check, facts: GoliveFacts) {
+function verdictsOf(check: GoliveCheck, facts: GoliveFacts) {
   if ('judge' in check) return [{ subject: null, verdict: check.judge(facts) }]
   if ('judgeEach' in check)
     return check.judgeEach(facts).map(({ subject, ...verdict }) => ({ subject, verdict }))
@@ -47,7 +47,7 @@ function verdictsOf(check: Check, facts: GoliveFacts) {
   })
 }
 
-function lineOf(check: Check, subject: string | null, { says, values }: Verdict): GoliveLine {
+function lineOf(check: GoliveCheck, subject: string | null, { says, values }: GoliveVerdict): GoliveLine {
   const saying: Saying = check.says[says]!
   const all = subject === null ? values : { ...values, subject }
   return {

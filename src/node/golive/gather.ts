@@ -3,10 +3,10 @@ import { statfs } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { auditState } from '../../control/audit/state.ts'
 import type {
-  Asked,
   BackupFacts,
   ClockReading,
   DiskFacts,
+  FoundOut,
   GoliveFacts,
   NotedBackup,
   PriceFacts,
@@ -32,7 +32,7 @@ import type { World, Worlds } from '../../world.ts'
 import type { Config } from '../config.ts'
 import { DEMO_OWNER, demoFile } from '../demo.ts'
 import { configuredNetworks, isPixConfigured } from '../rails.ts'
-import { ask } from './ask.ts'
+import { findOut } from './find-out.ts'
 import { askChain, askPix } from './rails.ts'
 import { readOutsideClock, readPrometheus, readPublicPage, readStatus } from './web.ts'
 
@@ -57,29 +57,32 @@ export async function gatherGolive(reach: GoliveReach): Promise<GoliveFacts> {
   const networks = configuredNetworks(config)
   const has_pix = isPixConfigured(config)
   const { public_url } = config
-  const backup = ask(() => backupsOf(shared))
+  const backup = findOut(() => backupsOf(shared))
   const facts = {
     public_page: public_url
-      ? ask((signal) => readPublicPage(public_url, signal))
+      ? findOut((signal) => readPublicPage(public_url, signal))
       : Promise.resolve({ unknown: 'PUBLIC_URL is not set' }),
     rails: Promise.all([
       ...(has_pix ? [askPix(production, config)] : []),
       ...networks.map((network) => askChain(production, network)),
     ]),
-    prices: ask(() => pricesOf(reach)),
-    operators: ask(() => operatorsOf(shared)),
-    demo_left: ask(() => demoLeft(reach)),
+    prices: findOut(() => pricesOf(reach)),
+    operators: findOut(() => operatorsOf(shared)),
+    demo_left: findOut(() => demoLeft(reach)),
     backup,
-    standby: ask(() => standbysOf(database_url)),
+    standby: findOut(() => standbysOf(database_url)),
     disks: backup.then((made) => disksOf(config, made)),
     ...watchersOf(reach),
-    mail: ask(async () => ({ ...(await mailState(shared.db)), is_set_up: config.mail.server !== undefined })),
-    audit: ask(() => auditOf(production)),
-    exceptions: ask(async () =>
+    mail: findOut(async () => ({
+      ...(await mailState(shared.db)),
+      is_set_up: config.mail.server !== undefined,
+    })),
+    audit: findOut(() => auditOf(production)),
+    exceptions: findOut(async () =>
       (await countOpenExceptions(production.reads)).reduce((sum, { count }) => sum + count, 0),
     ),
     // The database's clock minus this machine's.
-    database_clock: ask(async () => -(await measureOffset(shared.db)).offset_ms),
+    database_clock: findOut(async () => -(await measureOffset(shared.db)).offset_ms),
     outside_clock: outsideClockOf(config),
   }
   const known = await allOf(facts)
@@ -205,13 +208,13 @@ async function standbysOf(url: string): Promise<StandbyFacts> {
   })
 }
 
-async function disksOf({ data_dir }: Config, backup: Asked<BackupFacts>): Promise<DiskFacts[]> {
+async function disksOf({ data_dir }: Config, backup: FoundOut<BackupFacts>): Promise<DiskFacts[]> {
   const folder = 'known' in backup ? backup.known.created?.source : undefined
   const paths = [data_dir, ...(folder !== undefined && isAbsolute(folder) ? [join(folder, '..')] : [])]
   return Promise.all(
     [...new Set(paths)].filter(existsSync).map(async (path) => ({
       path,
-      space: await ask(async () => {
+      space: await findOut(async () => {
         const { bavail, blocks, bsize } = await statfs(path, { bigint: true })
         return { free: bavail * bsize, size: blocks * bsize }
       }),
@@ -227,16 +230,16 @@ function watchersOf({ config, local_url }: GoliveReach) {
   const is_served = token !== undefined || metrics_port !== undefined
   return {
     metrics: is_served
-      ? ask(async (signal) => {
+      ? findOut(async (signal) => {
           if (metrics_url === undefined) throw new Error('the service does not run on this machine')
           return readStatus(`${metrics_url}/metrics`, signal, headers)
         })
       : Promise.resolve(undefined),
     prometheus: prometheus_url
-      ? ask((signal) => readPrometheus(prometheus_url, signal))
+      ? findOut((signal) => readPrometheus(prometheus_url, signal))
       : Promise.resolve(undefined),
     alertmanager: alertmanager_url
-      ? ask((signal) => readStatus(`${alertmanager_url}/-/ready`, signal))
+      ? findOut((signal) => readStatus(`${alertmanager_url}/-/ready`, signal))
       : Promise.resolve(undefined),
   }
 }
@@ -259,10 +262,12 @@ function clockSourcesOf({ chains, prices_from, exchange_urls }: Config): string[
 const SOURCES_MOST = 4
 
 /** The best of several witnesses: one that is wrong must not stop anybody. */
-async function outsideClockOf(config: Config): Promise<Asked<ClockReading> | undefined> {
+async function outsideClockOf(config: Config): Promise<FoundOut<ClockReading> | undefined> {
   const sources = clockSourcesOf(config)
   if (sources.length === 0) return undefined
-  const read = await Promise.all(sources.map((origin) => ask((signal) => readOutsideClock(origin, signal))))
+  const read = await Promise.all(
+    sources.map((origin) => findOut((signal) => readOutsideClock(origin, signal))),
+  )
   const known = read.flatMap((one) => ('known' in one ? [one] : []))
   const [best] = known.toSorted((a, b) => Math.abs(a.known.offset_ms) - Math.abs(b.known.offset_ms))
   return best ?? read[0]

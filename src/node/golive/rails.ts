@@ -1,20 +1,20 @@
-import type { Asked, HeldFacts, NoticeAddress, RailFacts } from '../../control/golive/facts.ts'
+import type { FoundOut, HeldFacts, NoticeAddress, RailFacts } from '../../control/golive/facts.ts'
 import { newestPaidFrom, newestPaidOver } from '../../control/golive/store.ts'
 import { type Network, type NetworkRow, networks } from '../../core/networks.ts'
 import { freeRail, type RailName, selectControls } from '../../money/custody/controls-store.ts'
 import { holdingsOfRail, newestPixReconciliation, newestReconciliations } from '../../money/custody/store.ts'
 import type { World } from '../../world.ts'
 import type { Config } from '../config.ts'
-import { ask, reasonOf } from './ask.ts'
+import { findOut, reasonOf } from './find-out.ts'
 
 type Production = World<'production'>
 
 const controlOf = ({ reads }: Production, rail: RailName) =>
-  ask(async () => (await selectControls(reads)).find((one) => one.rail === rail) ?? freeRail(rail))
+  findOut(async () => (await selectControls(reads)).find((one) => one.rail === rail) ?? freeRail(rail))
 
 /** What the check of a rail says is known, also when it says that something is wrong. */
-const problemOf = (check: () => Promise<unknown>): Promise<Asked<string | null>> =>
-  ask(() =>
+const problemOf = (check: () => Promise<unknown>): Promise<FoundOut<string | null>> =>
+  findOut(() =>
     check().then(
       () => null,
       (error: unknown) => `${reasonOf(error)}.`,
@@ -28,13 +28,13 @@ export async function askChain(world: Production, network: Network): Promise<Rai
   // The check inspects the endpoints, which the node may not have asked for a while.
   const check = await problemOf(() => chain.check())
   const [wallet, control, held, reconciled] = await Promise.all([
-    ask(async () => (await chain.wallet()).wallet),
+    findOut(async () => (await chain.wallet()).wallet),
     controlOf(world, network),
-    ask(async () => {
+    findOut(async () => {
       const stored = await holdingsOfRail(reads, network)
       return stored && { amount: stored.asset_amount, gas: stored.native_amount, age_ms: stored.age_ms }
     }),
-    ask(async () => (await newestReconciliations(reads, network, 1))[0]),
+    findOut(async () => (await newestReconciliations(reads, network, 1))[0]),
   ])
   const endpoints = chain.endpoints()
   return {
@@ -45,7 +45,9 @@ export async function askChain(world: Production, network: Network): Promise<Rai
       all: endpoints.length,
     },
     round_trip:
-      'known' in wallet ? await ask(() => newestPaidFrom(reads, { network, wallet: wallet.known })) : wallet,
+      'known' in wallet
+        ? await findOut(() => newestPaidFrom(reads, { network, wallet: wallet.known }))
+        : wallet,
   }
 }
 
@@ -54,13 +56,13 @@ export async function askPix(world: Production, config: Config): Promise<RailFac
   const [check, control, held, reconciled, notices, round_trip] = await Promise.all([
     problemOf(() => pix.ready()),
     controlOf(world, 'pix'),
-    ask(async (signal): Promise<HeldFacts | undefined> => {
+    findOut(async (signal): Promise<HeldFacts | undefined> => {
       const balance = await pix.account?.balance(signal)
       return balance && { amount: balance.available, gas: 0n, age_ms: 0 }
     }),
-    ask(() => newestPixReconciliation(reads)),
-    ask(async (signal) => noticeOf(await pix.noticeAddress?.(signal), config)),
-    ask(() => newestPaidOver(reads, pix.provider)),
+    findOut(() => newestPixReconciliation(reads)),
+    findOut(async (signal) => noticeOf(await pix.noticeAddress?.(signal), config)),
+    findOut(() => newestPaidOver(reads, pix.provider)),
   ])
   return {
     ...{ rail: 'pix', asset: 'BRL', gas_coin: null, wallet: undefined, endpoints: undefined },

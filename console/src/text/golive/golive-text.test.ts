@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { checks } from '../../../../src/control/golive/checks.ts'
+import { goliveChecks } from '../../../../src/control/golive/checks.ts'
 import { lines } from './lines-pt-BR.ts'
 
 const gapsOf = (text: string) => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort()
 
 test('every sentence of the checklist has a Portuguese one, with the same values', () => {
-  for (const { name, says } of checks)
+  for (const { name, says } of goliveChecks)
     for (const [saying, { found, to_do }] of Object.entries(says)) {
       const [in_portuguese = '', what_to_do] = lines[name]?.says[saying] ?? []
       expect(gapsOf(in_portuguese), `${name} ${saying}`).toEqual(gapsOf(found))
@@ -16,7 +16,7 @@ test('every sentence of the checklist has a Portuguese one, with the same values
 })
 
 test('no Portuguese sentence is left of a check that has another name now', () => {
-  const said = checks.flatMap(({ name, says }) => Object.keys(says).map((one) => `${name} ${one}`))
+  const said = goliveChecks.flatMap(({ name, says }) => Object.keys(says).map((one) => `${name} ${one}`))
   const kept = Object.entries(lines).flatMap(([name, { says }]) =>
     Object.keys(says).map((one) => `${name} ${one}`),
   )

@@ -1,4 +1,4 @@
-import type { Asked } from '../../control/golive/facts.ts'
+import type { FoundOut } from '../../control/golive/facts.ts'
 import { messageOf } from '../../core/error-report.ts'
 
 /** A fact that takes longer is not known. All facts are asked at once, so this bounds the whole list. */
@@ -6,18 +6,21 @@ export const FACT_MS = 6000
 const REASON_MOST = 200
 
 /** Finds one fact out. A failure and a late answer are reasons, never exceptions: the other facts are told all the same. */
-export async function ask<T>(work: (signal: AbortSignal) => Promise<T>, ms = FACT_MS): Promise<Asked<T>> {
+export async function findOut<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  ms = FACT_MS,
+): Promise<FoundOut<T>> {
   const given_up = new AbortController()
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Asked<T>>((resolve) => {
+  const late = new Promise<FoundOut<T>>((resolve) => {
     timer = setTimeout(() => resolve({ unknown: `no answer within ${ms / 1000} seconds` }), ms)
   })
   try {
     const asked = Promise.resolve()
       .then(() => work(given_up.signal))
       .then(
-        (known): Asked<T> => ({ known }),
-        (error: unknown): Asked<T> => ({ unknown: reasonOf(error) }),
+        (known): FoundOut<T> => ({ known }),
+        (error: unknown): FoundOut<T> => ({ unknown: reasonOf(error) }),
       )
     return await Promise.race([asked, late])
   } finally {
