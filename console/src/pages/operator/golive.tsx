@@ -89,10 +89,8 @@ function Lines({ report: { lines } }: { readonly report: Report }) {
   const areas = [...new Set(visible.map(({ area }) => area))]
   return (
     <>
-      <Section
-        tight
-        title={words.about}
-        actions={
+      <Section tight>
+        <div className="row wrap gap-3">
           <Segments
             small
             label={words.shown}
@@ -103,9 +101,10 @@ function Lines({ report: { lines } }: { readonly report: Report }) {
               { value: 'red', label: words.only_red },
             ]}
           />
-        }
-      >
-        {shown === 'red' && <p className="quiet small">{words.hidden(lines.length - visible.length)}</p>}
+          <span className="quiet small">
+            {shown === 'all' ? words.about : words.hidden(lines.length - visible.length)}
+          </span>
+        </div>
       </Section>
       {areas.map((area) => (
         <Section key={area} title={words.areas[area]}>
