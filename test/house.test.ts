@@ -17,7 +17,7 @@ const ranks: readonly (readonly string[])[] = [
   ['webhooks', ...on('money', ['adjustments', 'deposits', 'pix', 'quotes', 'sweeps'])],
   on('money', ['charges', 'onchain']),
   on('money', ['account', 'daily', 'receipts']),
-  on('control', ['audit', 'operator', 'secrets']),
+  on('control', ['audit', 'golive', 'operator', 'secrets']),
   ['notifications'],
   on('doors', ['reference']),
   on('doors', ['sandbox']),

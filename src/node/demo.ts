@@ -21,6 +21,8 @@ type Demo = {
   readonly customer: Customer
 }
 
+export const DEMO_OWNER = 'owner@demo.example'
+
 const balances: readonly Money[] = [
   money('BRL', 1_000_000n),
   money('USDT', 2_000_000_000n),
@@ -35,7 +37,7 @@ export async function createDemo(shared: Shared, sandbox: World<'sandbox'>): Pro
     shared.db,
     {
       id: shared.newId('user'),
-      email: 'owner@demo.example',
+      email: DEMO_OWNER,
       name: 'Demo owner',
       partner_id: partner.id,
       role: 'owner',
@@ -71,7 +73,7 @@ export async function showDemo(
   to.print(renderDemo(demo, to.url, kept ? { file } : { file: undefined }))
 }
 
-const demoFile = (data_dir: string): string => join(data_dir, 'demo.env')
+export const demoFile = (data_dir: string): string => join(data_dir, 'demo.env')
 
 /** The environment variables that the guides, the SDK and the command line use. */
 const variablesOf = (demo: Demo, url: string) => ({

@@ -29,7 +29,7 @@ import { sliceChecks } from './worlds.ts'
 /** What API callers reach: the endpoints with their handlers, and the gate before them. */
 export type Front = Pick<ServerOptions, 'endpoints' | 'handlers' | 'gate' | 'record'> & {
   /** The handlers of the console's endpoints, and the counter of changes that people make there. */
-  readonly console: (more: Pick<ConsoleParts, 'public_url' | 'stopping'>) => FrontOfConsole
+  readonly console: (more: Pick<ConsoleParts, 'public_url' | 'stopping' | 'walkGolive'>) => FrontOfConsole
 }
 
 type FrontOfConsole = { readonly handlers: readonly ConsoleHandler[]; readonly writes: Writes }

@@ -2,6 +2,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { auditDetails } from '../control/audit/state.ts'
+import { type GoliveReport, judgeGolive } from '../control/golive/report.ts'
 import type { Office } from '../control/operator/office.ts'
 import { endpoints } from '../doors/api/endpoints.ts'
 import { registerConsolePages } from '../doors/console-api/pages.ts'
@@ -14,6 +15,7 @@ import type { Worlds } from '../world.ts'
 import type { Closing } from './closing.ts'
 import type { Config } from './config.ts'
 import type { Front } from './front.ts'
+import { gatherGolive } from './golive/gather.ts'
 import { registerHealth } from './health.ts'
 import type { Metrics } from './metrics.ts'
 import { registerMetrics, startMetricsServer } from './metrics-page.ts'
@@ -39,6 +41,8 @@ type HttpOptions = {
   readonly metrics: Metrics
   readonly log: Logger
   readonly closing: Closing
+  /** The owner's address of the database. */
+  readonly database_url: string
 }
 
 type Http = {
@@ -54,6 +58,7 @@ type Http = {
 export async function openHttp(options: HttpOptions): Promise<Http> {
   const { config, front, worlds, assertReady, metrics, log, closing } = options
   let url = config.public_url ?? ''
+  let local_url: string | undefined
   const public_url = () => url
   const draining = new AbortController()
   const answer_ms = Math.max(ANSWER_MS, config.pix_wait_ms + ANSWER_AFTER_WAIT_MS)
@@ -77,6 +82,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
     })
     registerConsole(app, options, {
       public_url,
+      walkGolive: async () => judgeGolive(await gatherGolive({ ...options, ...options.office, local_url })),
       draining: draining.signal,
       stopping: streaming.signal,
     })
@@ -100,6 +106,7 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
       const { port: bound } = app.server.address() as AddressInfo
       const local = urlAt(loopbacks[host] ?? host, bound)
       url ||= local
+      local_url = local
       if (config.public_url === undefined && host in loopbacks) log.warn(noPublicUrl(local))
       return local
     },
@@ -118,7 +125,12 @@ const noPublicUrl = (url: string) =>
 function registerConsole(
   app: FastifyInstance,
   options: HttpOptions,
-  more: { public_url: () => string; draining: AbortSignal; stopping: AbortSignal },
+  more: {
+    public_url: () => string
+    walkGolive: () => Promise<GoliveReport>
+    draining: AbortSignal
+    stopping: AbortSignal
+  },
 ): void {
   const { front, office, worlds, log } = options
   const { shares, shared } = office

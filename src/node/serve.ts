@@ -92,7 +92,14 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   })
   watchFigures(base, assertReady)
   const wakeWorkers = () => activityHints.mark('production')
-  const http = await openHttp({ ...around, front, office, assertReady, wakeWorkers })
+  const http = await openHttp({
+    ...around,
+    front,
+    office,
+    assertReady,
+    wakeWorkers,
+    database_url: store.database.url,
+  })
   // Before the server waits for requests under way: long polls would keep it open.
   closing.add({ 'callers who wait': () => answerWaiting(runtimes) })
   const url = await http.listen()

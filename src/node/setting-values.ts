@@ -127,6 +127,17 @@ function exchangeUrl(name: string, text: string): string {
   return url.origin + (url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname)
 }
 
+/** The address of a service of the operator's own: scheme, host, port, and a path if need be. */
+export function serviceUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const is_plain = url?.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  if (!url || !is_plain || !['http:', 'https:'].includes(url.protocol))
+    throw new Error(
+      'must be a URL with https or http, such as http://prometheus.example.com:9090, without a user, a password, ? and #',
+    )
+  return url.origin + (url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname)
+}
+
 export function httpsOrigin(value: string): string {
   const parsed = origin(value)
   if (!parsed.startsWith('https:')) throw new Error('must begin with https://')

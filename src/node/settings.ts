@@ -28,6 +28,7 @@ import {
   projectId,
   satoshis,
   sender,
+  serviceUrl,
   smtpServer,
   text,
   urlToken,
@@ -152,6 +153,16 @@ const node = {
       'Serves /metrics on a port of its own: to whoever has METRICS_TOKEN, or without one to this machine',
     read: integer(0, 65_535),
   }),
+  prometheus_url: setting('PROMETHEUS_URL', {
+    about: 'Where this machine reaches the Prometheus that reads the metrics; only for trilho golive',
+    example: 'http://prometheus.example.com:9090',
+    read: serviceUrl,
+  }),
+  alertmanager_url: setting('ALERTMANAGER_URL', {
+    about: 'Where this machine reaches the Alertmanager that sends the alerts; only for trilho golive',
+    example: 'http://alertmanager.example.com:9093',
+    read: serviceUrl,
+  }),
   demo: setting('DEMO', {
     about: 'true: make a demo partner, key and customer when the database is empty, also with DATABASE_URL',
     default: 'false',
@@ -178,6 +189,12 @@ const database = {
       'verify: a database on another machine must be reached by TLS and show a certificate for its name; off: not, where nobody else can listen on the network',
     default: 'verify',
     read: oneOf('verify', 'off'),
+  }),
+  database_standby: setting('DATABASE_STANDBY', {
+    about:
+      'Only for trilho golive. seen: a standby must be connected to the primary; provider: your provider keeps a synchronous one that nobody can see',
+    default: 'seen',
+    read: oneOf('seen', 'provider'),
   }),
   migrate: setting('MIGRATE', {
     about:

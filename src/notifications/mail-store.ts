@@ -228,6 +228,18 @@ export async function noteFailed(db: Db, error: string): Promise<void> {
   )
 }
 
+/** Notes the result of `trilho mail test`, which no node sent: `looked_at` stays. `error`: null after a success. */
+export async function noteTest(db: Db, error: string | null): Promise<void> {
+  await db.query(
+    error === null
+      ? `INSERT INTO mail_state (looked_at, sent_at) VALUES ('-infinity', clock_timestamp())
+         ON CONFLICT (id) DO UPDATE SET sent_at = excluded.sent_at`
+      : `INSERT INTO mail_state (looked_at, failed_at, error) VALUES ('-infinity', clock_timestamp(), $1)
+         ON CONFLICT (id) DO UPDATE SET failed_at = excluded.failed_at, error = excluded.error`,
+    error === null ? [] : [error],
+  )
+}
+
 export type MailState = {
   /** A node with SMTP_URL looked for mail in the last five minutes. */
   readonly configured: boolean

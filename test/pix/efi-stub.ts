@@ -15,6 +15,7 @@ export type EfiCallName =
   | 'asked_charge'
   | 'received'
   | 'payment'
+  | 'webhook'
 
 export type EfiStub = ProviderStub<EfiCallName> & {
   readonly client_id: string
@@ -38,6 +39,8 @@ export type EfiStub = ProviderStub<EfiCallName> & {
   /** The scopes of further tokens. */
   grant(scope: string): void
   hold(balance: { saldo: string; total: string }): void
+  /** The address that the key's webhook has; undefined: none is registered. */
+  setWebhook(url: string | undefined): void
 }
 
 export type SendBody = {
@@ -69,6 +72,7 @@ export async function startEfiStub(bank: Bank = openBank()): Promise<EfiStub> {
   const given = new Set<string>()
   let tokens = new Set<string>()
   const hidden = { sent_ms: 0, received_ms: 0 }
+  const webhook: { url?: string | undefined } = {}
   let scope = SCOPES
   let instead: Parameters<EfiStub['answerInstead']>[0] = () => undefined
 
@@ -81,7 +85,7 @@ export async function startEfiStub(bank: Bank = openBank()): Promise<EfiStub> {
     return { http: 200, body: { access_token, token_type: 'Bearer', expires_in: 3600, scope } }
   }
 
-  const calls = efiCalls({ bank, pix_key, hidden, payments })
+  const calls = efiCalls({ bank, pix_key, hidden, payments, webhook })
   const stub = await startProviderStub<EfiCallName>({
     nameOf,
     carryOut(name, call) {
@@ -111,6 +115,9 @@ export async function startEfiStub(bank: Bank = openBank()): Promise<EfiStub> {
       scope = scopes
     },
     hold: ({ saldo, total }) => bank.hold({ available: centavos(saldo), blocked: centavos(total) }),
+    setWebhook(url) {
+      webhook.url = url
+    },
   }
 }
 
@@ -119,6 +126,7 @@ type CallParts = {
   readonly pix_key: string
   readonly hidden: { readonly sent_ms: number; readonly received_ms: number }
   readonly payments: Map<string, StubPayment>
+  readonly webhook: { readonly url?: string | undefined }
 }
 
 /** What Efí does when it is called with a token. */
@@ -127,6 +135,7 @@ function efiCalls({
   pix_key,
   hidden,
   payments,
+  webhook,
 }: CallParts): Record<Signed, (call: StubCall) => StubReply> {
   function send({ path, text }: StubCall): StubReply {
     const idEnvio = lastOf(path)
@@ -185,6 +194,13 @@ function efiCalls({
       const found = seen().find(({ end_to_end_id }) => end_to_end_id === lastOf(path))
       return found ? { http: 200, body: receivedBody(found) } : named(400, 'pix_nao_encontrado')
     },
+    webhook: () =>
+      webhook.url === undefined
+        ? named(404, 'webhook_nao_encontrado')
+        : {
+            http: 200,
+            body: { webhookUrl: webhook.url, chave: pix_key, criacao: new Date().toISOString() },
+          },
     balance() {
       const { available, blocked } = bank.balance()
       return { http: 200, body: { saldo: reais(available), bloqueios: { total: reais(blocked) } } }
@@ -247,6 +263,7 @@ const ROUTES: readonly (readonly [name: EfiCallName, method: string, path: RegEx
   ['charge', 'PUT', /^\/v2\/cob\/[A-Za-z0-9]{1,35}$/],
   ['asked_charge', 'GET', /^\/v2\/cob\/[A-Za-z0-9]{1,35}$/],
   ['received', 'GET', /^\/v2\/pix$/],
+  ['webhook', 'GET', /^\/v2\/webhook\/[^/]+$/],
   ['payment', 'GET', /^\/v2\/pix\/[A-Za-z0-9]{1,64}$/],
 ]
 

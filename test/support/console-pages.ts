@@ -72,6 +72,7 @@ export const consolePages: readonly PageOf[] = [
   page('operator', 'operator-treasury', () => '/operator/sandbox/treasury'),
   page('operator', 'operator-rails', () => '/operator/sandbox/rails'),
   page('operator', 'operator-audit', () => '/operator/sandbox/audit'),
+  page('operator', 'operator-golive', () => '/operator/production/golive'),
   page('operator', 'operator-people', () => '/operator/sandbox/people'),
   page('operator', 'operator-customer', ({ ids }) => `/operator/sandbox/customers/${ids.customer}`),
   page('operator', 'operator-object', ({ ids }) => `/operator/sandbox/objects/${ids.payout}`),

@@ -1016,6 +1016,12 @@ export type Calls = {
     body: { readonly asset: "BRL" | "USDT" | "BTC"; readonly amount: string; readonly as_of: string; readonly source: string }
     reply: { readonly outcome: "done" | "proposed"; readonly id: string | null; readonly proposal_id: string | null; readonly expires_at: string | null; readonly line: { readonly place: "production" | "sandbox" | "shared"; readonly seq: string; readonly hash: string } | null; readonly link?: string | undefined; readonly password?: string | undefined; readonly activation_code?: string | undefined }
   }
+  'console.operator.golive.get': {
+    params: { readonly environment: "production" | "sandbox" }
+    query: undefined
+    body: undefined
+    reply: { readonly running: boolean; readonly failure: string | null; readonly report: { readonly at: string; readonly is_ready: boolean; readonly lines: readonly ({ readonly area: "settings" | "rails" | "round_trips" | "people" | "database" | "watching" | "clock"; readonly check: string; readonly subject: string | null; readonly state: "ok" | "red" | "unknown" | "unused"; readonly about: string; readonly found: string; readonly to_do: string | null; readonly commands: readonly (string)[]; readonly says: string; readonly values: { readonly [name: string]: string } })[] } | null }
+  }
   'console.operator.acts.list': {
     params: { readonly environment: "production" | "sandbox" }
     query: { readonly place?: "production" | "sandbox" | "shared" | undefined; readonly action?: string | undefined; readonly actor?: string | undefined; readonly object?: string | undefined; readonly cursor?: string | undefined }
@@ -1305,6 +1311,7 @@ export const routes = {
   'console.operator.proof.get': 'GET /console/api/operator/{environment}/proof',
   'console.operator.proof.start': 'POST /console/api/operator/{environment}/proof',
   'console.operator.statements.note': 'POST /console/api/operator/{environment}/statements',
+  'console.operator.golive.get': 'GET /console/api/operator/{environment}/golive',
   'console.operator.acts.list': 'GET /console/api/operator/{environment}/acts',
   'console.operator.acts.verify': 'POST /console/api/operator/{environment}/acts/verify',
   'console.operator.people.list': 'GET /console/api/operator/{environment}/people',

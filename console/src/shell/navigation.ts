@@ -72,6 +72,7 @@ export const operatorParts: readonly NavGroup[] = [
       { word: 'rails', icon: 'rails', to: 'rails' },
       { word: 'audit', icon: 'requests', to: 'audit' },
       { word: 'operators', icon: 'team', to: 'people' },
+      { word: 'golive', icon: 'check', to: 'golive' },
     ],
   },
 ]

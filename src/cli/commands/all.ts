@@ -7,6 +7,7 @@ import { serviceCommands } from './machine/service.ts'
 import { custodyCommands } from './operator/custody.ts'
 import { customerCommands } from './operator/customers.ts'
 import { exceptionCommands } from './operator/exceptions.ts'
+import { goliveCommands } from './operator/golive.ts'
 import { keyCommands } from './operator/keys.ts'
 import { logCommands } from './operator/log.ts'
 import { loginCommands } from './operator/login.ts'
@@ -40,6 +41,7 @@ export const commands: readonly CliCommand[] = [
   ...railCommands,
   ...custodyCommands,
   ...sweepCommands,
+  ...goliveCommands,
   ...logCommands,
   ...secretCommands,
   ...serviceCommands,

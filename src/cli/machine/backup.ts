@@ -1,17 +1,25 @@
+import { realpath } from 'node:fs/promises'
+import { act } from '../../control/operator/act.ts'
+import type { BackupNote } from '../../control/operator/backups.ts'
+import { runningEmbedded } from '../../db/embedded/running.ts'
 import { renderAudit } from '../../node/audit-database.ts'
 import { createBackup } from '../../node/backup/create.ts'
 import { bytesOf, type Manifest } from '../../node/backup/manifest.ts'
 import { type Restored, restoreBackup } from '../../node/backup/restore.ts'
 import { verifyBackup } from '../../node/backup/verify.ts'
-import { argument, type Input, type Output, requiredOption } from '../command.ts'
+import { argument, type Input, type Output, type Reach, requiredOption, usage } from '../command.ts'
 import { exit, exitOfStop } from '../exit.ts'
+import { actOutput } from '../operator/act-output.ts'
+import { actorIfAny } from '../operator/actor.ts'
 import { watched } from '../progress.ts'
+import { withDatabase } from '../with-database.ts'
 
 export async function backupCreate(input: Input): Promise<Output> {
   const dir = argument(input, 0, 'DIR')
   const manifest = await watched(input.io, (onProgress) => createBackup(input.config, dir, onProgress))
+  const noted = await noteWhileRunning(input, await noteOf(dir, manifest, false))
   return {
-    json: { ok: true, dir, ...inShort(manifest) },
+    json: { ok: true, dir, noted, ...inShort(manifest) },
     text:
       `Backed up to ${dir}: ${sizeOf(manifest)}, everything until ${manifest.until}.\n` +
       `The secret key ${manifest.secret_key.fingerprint} is not in it, and nothing can be restored without: keep that elsewhere.\n` +
@@ -30,17 +38,59 @@ export async function backupVerify(input: Input): Promise<Output> {
   if (!verified) return { exit_code: exitOfStop(stopped.reason) }
   const { manifest, problems, audit } = verified
   const ok = problems.length === 0
+  const noted = ok && (await noteWhileRunning(input, await noteOf(dir, manifest, true)))
   const said = ok ? `The backup in ${dir} is good` : `The backup in ${dir} is NOT GOOD`
   return {
     json: {
       ok,
       problems,
+      noted,
       ...inShort(manifest),
       environments: Object.fromEntries(audit.map(({ environment, ...report }) => [environment, report])),
     },
     text: `${said}: ${sizeOf(manifest)}, everything until ${manifest.until}.\n${listOf(problems)}${renderAudit(audit)}`,
     exit_code: ok ? exit.done : exit.refused,
   }
+}
+
+const noteOf = async (dir: string, { until }: Manifest, verified: boolean): Promise<BackupNote> => ({
+  until,
+  source: await realpath(dir),
+  verified,
+})
+
+/**
+ * Notes a backup in the database that a running service uses. Without a running service nothing is noted: the database would have to
+ * be started and migrated for it. The backup is good either way.
+ */
+async function noteWhileRunning(input: Input, details: BackupNote): Promise<boolean> {
+  const { config } = input
+  try {
+    if (config.database_url || (await runningEmbedded(config.data_dir)) === undefined) return false
+    await withDatabase(config, (reach) => noteBackup(input, reach, details))
+    return true
+  } catch (error) {
+    input.io.stderr.write(`The backup could not be noted for trilho golive: ${(error as Error).message}\n`)
+    return false
+  }
+}
+
+const noteBackup = async (input: Input, { office, shared }: Reach, details: BackupNote) =>
+  act(office, await actorIfAny(input, shared), { name: 'note_backup', details })
+
+const SOURCE_MOST = 200
+
+export async function backupNote(input: Input, reach: Reach): Promise<Output> {
+  const time = new Date(requiredOption(input, 'until'))
+  const source = requiredOption(input, 'source').trim()
+  if (Number.isNaN(time.getTime())) usage('--until must be a time, such as 2026-11-16T04:00:00Z.')
+  if (source === '' || source.length > SOURCE_MOST)
+    usage(`--source must have 1 to ${SOURCE_MOST} characters.`)
+  const details = { until: time.toISOString(), source, verified: input.options.verified === true }
+  return actOutput(await noteBackup(input, reach, details), () => ({
+    json: { ok: true, ...details },
+    text: `Noted: ${source} holds everything until ${details.until}${details.verified ? ', and was restored on trial' : ''}.\n`,
+  }))
 }
 
 export async function backupRestore(input: Input): Promise<Output> {

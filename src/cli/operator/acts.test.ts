@@ -168,6 +168,11 @@ const table: Readonly<Record<string, Row>> = {
   'backup create': { kind: 'other' },
   'backup verify': { kind: 'other' },
   'backup restore': { kind: 'other' },
+  'backup note': {
+    kind: 'open',
+    typed: () => ({ options: { until: '2026-11-16T04:00:00Z', source: 'pgbackrest' } }),
+  },
+  golive: { kind: 'reads' },
   'database copy': { kind: 'other' },
   'database unmark': { kind: 'other' },
   bench: { kind: 'other' },
@@ -308,6 +313,7 @@ describe('contract §17.13', () => {
     expect(await outcomes(['money'], 'production', first)).toEqual(all(['money'], 'make two'))
     expect(await run('keys revoke', 'production')).toBe('done')
     expect(await run('rails pause', 'production')).toBe('done')
+    expect(await run('backup note', 'production')).toBe('done')
     const inSandbox = await outcomes(['act'], 'sandbox')
     const shared = Object.keys(inSandbox).filter((name) => inSandbox[name] === 'sign in')
     expect(shared).toEqual([

@@ -313,7 +313,14 @@ describe('from a shell, while there is no operator', () => {
         ],
         ['move_custody', 'pause_rail', 'resume_rail', 'set_rail_limits'],
         ['create_key', 'rotate_key', 'set_key_limits', 'revoke_key', 'block_customer', 'unblock_customer'],
-        ['allow_third_party', 'set_money_limits', 'set_treasury_limits', 'close_exception', 'note_statement'],
+        [
+          'allow_third_party',
+          'set_money_limits',
+          'set_treasury_limits',
+          'close_exception',
+          'note_statement',
+          'note_backup',
+        ],
         ['create_partner', 'change_partner', 'create_user', 'reset_password'],
       ),
     )

@@ -34,6 +34,7 @@ import { selectUser } from '../../parties/team/store.ts'
 import { closeByHand } from '../../records/exceptions/exceptions.ts'
 import { type Exception, exceptionById } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
+import { type BackupNote, backupNoteOf, backupObject } from './backups.ts'
 import { type Statement, statementOf } from './holdings.ts'
 
 /**
@@ -207,6 +208,18 @@ async function createPartnerWithOwner(shared: Shared, { name, owner, once }: New
 }
 
 export const sharedChanges = {
+  /** The line in the act log is the record: nothing else is stored. */
+  note_backup: inShared<BackupNote, BackupNote>({
+    object: ({ verified }) => backupObject(verified),
+    readState: async ({ db }, { verified }) => (await backupNoteOf(db, verified)) ?? null,
+    made: (noted) => noted,
+    async perform({ db }, noted) {
+      const { rows } = await db.query('SELECT $1::timestamptz <= clock_timestamp() AS is_past', [noted.until])
+      if (!rows[0].is_past)
+        refuse('invalid_request', { param: 'until', message: 'until must not lie in the future.' })
+      return noted
+    },
+  }),
   create_partner: inShared<NewPartner, { readonly partner: Partner; readonly invited?: ShownLink }>({
     object: (_, { partner }) => partner.id,
     readState: async () => null,

@@ -55,6 +55,7 @@ const law: Readonly<Record<ActName, Law>> = {
   set_rail_limits: act,
   close_exception: { none: everybody, one: deciding, two: deciding },
   note_statement: { none: everybody, one: deciding, two: deciding },
+  note_backup: { none: everybody, one: everybody, two: everybody },
   create_partner: act,
   change_partner: act,
   rotate_secrets: act,

@@ -116,6 +116,8 @@ export const rules = {
   close_exception: { ...inWorld('to close an exception'), roles: deciding },
   note_statement: { ...inWorld('to note a statement'), roles: deciding },
 
+  // Cron notes backups, and cron signs in nowhere.
+  note_backup: { ...inShared('to note a backup'), roles: deciding, open: true },
   create_partner: inShared('to make a partner', 'invitation'),
   change_partner: inShared('to change a partner’s terms'),
   rotate_secrets: inShared('to rotate the key of secrets'),

@@ -1,3 +1,4 @@
+import type { GoliveReport } from '../../control/golive/report.ts'
 import type { Office } from '../../control/operator/office.ts'
 import type { Environment } from '../../core/environment.ts'
 import type { Sealer } from '../../core/seal.ts'
@@ -15,6 +16,8 @@ export type ConsoleParts = {
   /** The checks of the audit beyond those of the ledger. */
   readonly checks: readonly Check[]
   readonly node: { readonly role: string; readonly version: string }
+  /** Gathers the facts of going live on this node, and judges them. Takes up to some 20 seconds. */
+  readonly walkGolive: () => Promise<GoliveReport>
   /** Aborted when the node stops, after the drain. */
   readonly stopping: AbortSignal
   /** Adds a request under an API key to the log of requests. */

@@ -193,6 +193,8 @@ export interface PixRail<E extends Environment = Environment> {
   readonly charges?: PixCharges
   /** What came back of a payment that was sent. Absent: the rail does not tell. */
   readonly returnsOf?: (end_to_end_id: string, signal?: AbortSignal) => Promise<readonly PixReturn[]>
+  /** The address that the provider posts notices to; undefined if none is registered. Absent: the provider does not tell. */
+  readonly noticeAddress?: (signal?: AbortSignal) => Promise<string | undefined>
   /** The payments that a notice of the provider names. Absent: the provider sends none. */
   readonly readNotice?: (body: unknown) => readonly NoticedPix[]
 }

@@ -82,6 +82,7 @@ export const loggedActions = [
   'close_exception',
   'view',
   'note_statement',
+  'note_backup',
   'create_partner',
   'change_partner',
   'rotate_secrets',

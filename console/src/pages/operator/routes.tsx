@@ -126,6 +126,11 @@ export const operatorRoutes = [
   }),
   createRoute({
     getParentRoute,
+    path: 'golive',
+    component: lazyPage(() => import('./golive.tsx'), 'GolivePage'),
+  }),
+  createRoute({
+    getParentRoute,
     path: 'people',
     component: lazyPage(() => import('./people.tsx'), 'PeoplePage'),
   }),

@@ -77,6 +77,7 @@ export const acts = {
   close_exception: 'Closed an exception',
   view: 'Looked at personal data',
   note_statement: 'Noted the balance on a statement',
+  note_backup: 'Noted a backup',
   create_partner: 'Created a partner',
   change_partner: 'Changed a partner’s terms',
   rotate_secrets: 'Rotated the key of secrets',

@@ -78,6 +78,7 @@ export const acts: typeof en = {
   close_exception: 'Encerrou uma exceção',
   view: 'Consultou dados pessoais',
   note_statement: 'Registrou o saldo de um extrato',
+  note_backup: 'Registrou um backup',
   create_partner: 'Criou um parceiro',
   change_partner: 'Alterou as condições de um parceiro',
   rotate_secrets: 'Rotacionou a chave dos segredos',

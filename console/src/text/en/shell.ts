@@ -39,6 +39,7 @@ export const shell = {
   treasury: 'Treasury',
   rails: 'Rails & workers',
   audit: 'Audit log',
+  golive: 'Going live',
   operators: 'Operators',
   more: 'More',
   role: {

@@ -40,6 +40,7 @@ export const shell: typeof En = {
   treasury: 'Tesouraria',
   rails: 'Trilhos e processos',
   audit: 'Registro de auditoria',
+  golive: 'Entrada em produção',
   operators: 'Operadores',
   more: 'Mais',
   role: {

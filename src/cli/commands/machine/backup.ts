@@ -21,6 +21,29 @@ export const backupCommands: CliCommand[] = [
     run: async (input) => (await load()).backupVerify(input),
   },
   {
+    name: 'backup note',
+    about:
+      'Note in the audit log that a backup of your own PostgreSQL is complete, for trilho golive. backup create and backup verify note theirs by themselves',
+    options: {
+      until: {
+        type: 'string',
+        value: 'TIME',
+        about: 'Everything until then is in the backup; ISO 8601',
+        required: true,
+      },
+      source: {
+        type: 'string',
+        value: 'TEXT',
+        about: 'Its folder, or the tool that made it',
+        required: true,
+      },
+      verified: { type: 'boolean', about: 'It was restored on trial, and trilho audit found nothing' },
+    },
+    examples: ['trilho backup note --until 2026-11-16T04:00:00Z --source pgbackrest'],
+    who: 'machine',
+    runWith: async (input, reach) => (await load()).backupNote(input, reach),
+  },
+  {
     name: 'backup restore',
     takes: 'DIR',
     about: 'Make a data folder out of a backup',

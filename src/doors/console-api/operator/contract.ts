@@ -1,6 +1,7 @@
 import type { ConsoleEndpoint } from '../endpoint.ts'
 import { actsEndpoints } from './acts-contract.ts'
 import { deskEndpoints } from './desk-contract.ts'
+import { goliveEndpoints } from './golive-contract.ts'
 import { houseEndpoints } from './house-contract.ts'
 import { partnersEndpoints } from './partners-contract.ts'
 import { peopleOfOperatorEndpoints } from './people-contract.ts'
@@ -16,6 +17,7 @@ export const operatorEndpoints: readonly ConsoleEndpoint[] = [
   ...deskEndpoints,
   ...proposalsEndpoints,
   ...proofEndpoints,
+  ...goliveEndpoints,
   ...actsEndpoints,
   ...peopleOfOperatorEndpoints,
   ...viewEndpoints,

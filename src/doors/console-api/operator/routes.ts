@@ -3,6 +3,7 @@ import type { ConsoleHandler } from '../endpoint.ts'
 import type { ConsoleParts } from '../parts.ts'
 import { actsRoutes } from './acts-routes.ts'
 import { deskRoutes } from './desk-routes.ts'
+import { goliveRoutes } from './golive-routes.ts'
 import { houseRoutes } from './house-routes.ts'
 import { partnersRoutes } from './partners-routes.ts'
 import { peopleOfOperatorRoutes } from './people-routes.ts'
@@ -21,6 +22,7 @@ export function operatorRoutes(parts: ConsoleParts): ConsoleHandler[] {
     ...deskRoutes(parts, looks),
     ...proposalsRoutes(parts),
     ...proofRoutes(parts),
+    ...goliveRoutes(parts),
     ...actsRoutes(parts),
     ...peopleOfOperatorRoutes(parts),
     ...viewRoutes(parts, looks),

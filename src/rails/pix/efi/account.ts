@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { InvalidAnswer } from '../../answers.ts'
 import type { PixAccount, PixReturn, SentPix } from '../rail.ts'
-import { fromReais, PaymentBody, readBalance, readPayment, wordOf } from './bodies.ts'
+import { fromReais, PaymentBody, readBalance, readPayment, readWebhook, wordOf } from './bodies.ts'
 import { rowOf, statusAnswers } from './catalogue.ts'
 import { describeAnswer, type EfiClient } from './client.ts'
 import { readList } from './lists.ts'
@@ -52,6 +52,22 @@ export async function efiReturnsOf(
   if (!payment) throw invalid('returns', describeAnswer(answer))
   if (payment.endToEndId !== end_to_end_id) throw invalid('returns', 'endToEndId is not that of the payment')
   return readReturns('returns', payment.devolucoes)
+}
+
+const NO_WEBHOOK = 'webhook_nao_encontrado'
+
+/** The webhook of a key, as the Banco Central's API Pix defines it: GET /webhook/{chave}. Undefined: the key has none. */
+export async function efiNoticeAddress(
+  client: EfiClient,
+  pix_key: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const path = `/v2/webhook/${encodeURIComponent(pix_key)}`
+  const answer = await client.call({ method: 'GET', path, signal })
+  if (answer.http === 404 || wordOf(answer.body) === NO_WEBHOOK) return undefined
+  const webhook = answer.http === 200 ? readWebhook(answer.body) : undefined
+  if (!webhook) throw invalid('webhook', describeAnswer(answer))
+  return webhook.webhookUrl
 }
 
 const invalid = (call: string, problem: string) => new InvalidAnswer({ rail: 'pix', call, problem })

@@ -147,6 +147,7 @@ export const readPayment = reader(PaymentBody)
 export const readBalance = reader(BalanceBody)
 export const readReceived = reader(ReceivedBody)
 export const readCharge = reader(ChargeBody)
+export const readWebhook = reader(T.Object({ webhookUrl: T.String({ maxLength: 2000 }) }))
 
 /** The reference of a payment that came in; undefined if it has none, or something else in its place. */
 export const txidOf = (body: unknown): string | undefined =>

@@ -6,7 +6,7 @@ import { InvalidAnswer } from '../../answers.ts'
 import { NoAnswer, NotSent } from '../exchange.ts'
 import type { PixAccount, PixOrder, PixOutcome, PixRail, PixStatus } from '../rail.ts'
 import { unlistedHolder } from '../unlisted.ts'
-import { efiAccount, efiReturnsOf } from './account.ts'
+import { efiAccount, efiNoticeAddress, efiReturnsOf } from './account.ts'
 import {
   efiAccountTypes,
   failureCodeOf,
@@ -138,6 +138,7 @@ export function openEfi({ access, pix_key, at_once, timeout_ms, clock, log }: Ef
     account: efiAccount(client),
     charges: efiCharges(client, { pix_key, clock, log }),
     returnsOf: (end_to_end_id, signal) => efiReturnsOf(client, end_to_end_id, signal),
+    noticeAddress: (signal) => efiNoticeAddress(client, pix_key, signal),
     readNotice,
     stop: client.stop,
   }
