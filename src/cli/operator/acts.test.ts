@@ -185,7 +185,8 @@ beforeAll(async () => {
   )
   hands = openDirectAccess(await createDatabase())
   const { shared, worlds, office, database } = hands
-  reach = { url: database.url, shared, worlds, office }
+  const logKey = async () => Buffer.alloc(32)
+  reach = { url: database.url, shared, worlds, office, logKey, remote_signer: undefined }
   const { id: partner_id } = await createPartner(shared, 'Acme')
   const makeIn = async (environment: Environment) => {
     const world = worlds[environment]
