@@ -80,6 +80,11 @@ const table: Readonly<Record<string, Row>> = {
   migrate: { kind: 'other' },
   audit: { kind: 'reads' },
   'config check': { kind: 'reads' },
+  // Tested in test/chains/remote-signer.test.ts.
+  signer: { kind: 'other' },
+  'signer seal-key': { kind: 'other' },
+  'signer check': { kind: 'reads' },
+  'signer log verify': { kind: 'reads' },
   'secrets check': { kind: 'reads' },
   // Tested in secrets.test.ts, because it changes the key of the data folder; its rule is tested in rules.test.ts.
   'secrets rotate': { kind: 'act' },
