@@ -61,7 +61,7 @@ export async function checkSigner({ remote_signer }: Reach): Promise<Output> {
   }
 }
 
-export async function verifyLog(input: Input): Promise<Output> {
+export async function verifySignatures(input: Input): Promise<Output> {
   const folder = option(input, 'dir') ?? readSignerLogDir(input.io.env)
   if (folder === undefined) usage('--dir is missing, and SIGNER_LOG_DIR is not set.')
   const noted = option(input, 'head')

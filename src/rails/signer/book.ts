@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Network } from '../../core/networks.ts'
 import { coinThatStandsFor, outpointText } from '../chain/bitcoin/transaction.ts'
 import type { SignedBefore } from './hourly.ts'
-import type { LogLine, SweepEntry, TransferEntry } from './log.ts'
+import type { SignatureLine, SweepEntry, TransferEntry } from './log.ts'
 import { SignatureRefused, type SignRequest } from './signer.ts'
 import { spentBySweep } from './sweeps.ts'
 
@@ -14,7 +14,7 @@ import { spentBySweep } from './sweeps.ts'
  * that are forgotten, the highest nonce of each wallet stays: no payment is signed with that nonce or a lower one.
  */
 export type SignatureBook = {
-  apply(line: LogLine): void
+  apply(line: SignatureLine): void
   /** Throws `SignatureRefused` if the transaction contradicts one that was signed before. */
   checkTransfer(request: SignRequest): void
   /** Throws `SignatureRefused` if a payment of the transfer was signed before: then the transfer has a nonce or coins already. */

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import {
   headText,
-  type LogLine,
   openSignerLog,
   parseHeadText,
+  type SignatureLine,
   SignerLogBroken,
   type TransferEntry,
   verifySignerLog,
@@ -27,7 +27,7 @@ const entry = (nonce: number): TransferEntry => ({
 })
 
 async function open(now = Date.now) {
-  const lines: LogLine[] = []
+  const lines: SignatureLine[] = []
   const log = await openSignerLog({ folder, clock: { now }, onLine: (line) => lines.push(line) })
   return { ...log, lines }
 }

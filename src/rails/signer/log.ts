@@ -70,7 +70,7 @@ export type TransferEntry = Static<Entries['transfer']>
 export type SweepEntry = Static<Entries['sweep']>
 
 /** A line: its number, its time, the hash of the line before, and the entry. */
-export type LogLine = { readonly n: number; readonly at: string; readonly prev: string } & LogEntry
+export type SignatureLine = { readonly n: number; readonly at: string; readonly prev: string } & LogEntry
 
 /** How many lines there are, and the hash of the newest one. */
 export type LogHead = { readonly lines: number; readonly head: string }
@@ -83,7 +83,7 @@ export class SignerLogFailed extends Error {}
 export type SignerLog = {
   head(): LogHead
   /** Returns when the line is on disk. After a failure the log takes no more lines: the process must start again. */
-  append(entry: LogEntry): Promise<LogLine>
+  append(entry: LogEntry): Promise<SignatureLine>
   close(): Promise<void>
 }
 
@@ -91,7 +91,7 @@ type LogOptions = {
   readonly folder: string
   readonly clock: { now(): number }
   /** Called for each line: those in the file at the start, then each appended one. */
-  readonly onLine: (line: LogLine) => void
+  readonly onLine: (line: SignatureLine) => void
 }
 
 /** Verifies the whole log, removes a half-written last line, and opens the log for appending. */
@@ -107,7 +107,7 @@ export async function openSignerLog({ folder, clock, onLine }: LogOptions): Prom
   let { lines, head, last_ms } = found
   let failure: SignerLogFailed | undefined
 
-  async function write(entry: LogEntry): Promise<LogLine> {
+  async function write(entry: LogEntry): Promise<SignatureLine> {
     // A clock that was set back must not make earlier signatures look older than an hour.
     last_ms = Math.max(clock.now(), last_ms)
     const line = { n: lines + 1, at: new Date(last_ms).toISOString(), prev: head, ...entry }
@@ -150,10 +150,10 @@ export async function openSignerLog({ folder, clock, onLine }: LogOptions): Prom
 type VerifyOptions = {
   /** A head that was noted earlier: the log must have this line, with this hash. */
   readonly expected?: LogHead | undefined
-  readonly onLine?: (line: LogLine) => void
+  readonly onLine?: (line: SignatureLine) => void
 }
 
-export type VerifiedLog = LogHead & {
+export type VerifiedSignerLog = LogHead & {
   /** Bytes of whole lines, and of what stands behind them. */
   readonly bytes: number
   readonly cut_bytes: number
@@ -164,7 +164,7 @@ export type VerifiedLog = LogHead & {
 export async function verifySignerLog(
   folder: string,
   { expected, onLine }: VerifyOptions = {},
-): Promise<VerifiedLog> {
+): Promise<VerifiedSignerLog> {
   let state = { lines: 0, head: NO_LINE, bytes: 0, last_ms: 0 }
   let has_expected = expected === undefined || expected.lines === 0
   const rest = await eachLine(join(folder, LOG_FILE), (text) => {
@@ -222,7 +222,7 @@ async function eachLine(path: string, onText: (text: Buffer) => void): Promise<n
 
 type Before = { readonly lines: number; readonly head: string; readonly last_ms: number }
 
-function readLine(text: Buffer, { lines, head, last_ms }: Before): LogLine {
+function readLine(text: Buffer, { lines, head, last_ms }: Before): SignatureLine {
   const n = lines + 1
   const broken = (problem: string) =>
     new SignerLogBroken(`The log of signatures is broken at line ${n}: ${problem}.`)
@@ -239,7 +239,7 @@ function readLine(text: Buffer, { lines, head, last_ms }: Before): LogLine {
   if (typeof line.at !== 'string' || !(Date.parse(line.at) >= last_ms))
     throw broken('it is older than the line before')
   if (!Value.Check(schema, line)) throw broken('a field is missing or not valid')
-  return line as LogLine
+  return line as SignatureLine
 }
 
 const hashOf = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex')

@@ -42,7 +42,7 @@ export const signerCommands: CliCommand[] = [
     ],
     who: 'machine',
     alone: true,
-    run: async (input) => (await import('../../machine/signer.ts')).verifyLog(input),
+    run: async (input) => (await import('../../machine/signer.ts')).verifySignatures(input),
   },
   {
     name: 'signer',
