@@ -187,6 +187,7 @@ describe('a service whose signer is a process of its own', () => {
       Object.entries(stage.env).join('\n'),
       ...filesIn(data_dir),
     ]
+    // With DATABASE_URL everything that the service keeps is in the tables: its folder is empty, or not even made.
     const secret = Buffer.from(stage.key, 'hex')
     const spellings = [...spellingsOf(secret), secret.toString('latin1')]
     for (const place of places) for (const spelling of spellings) expect(place.includes(spelling)).toBe(false)
