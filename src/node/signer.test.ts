@@ -176,7 +176,8 @@ describe('a signer in a process of its own', () => {
         { id: `${'bb'.repeat(32)}:1`, amount: '60000' },
       ],
     })
-    const other = { ...intentOf({ ...intent, transfer_id: 'tr_2' }) }
+    const { seal: _, ...ordered } = intent
+    const other = intentOf({ ...ordered, transfer_id: 'tr_2' })
     expect(await ruleOf(client.transfers.sign({ ...asked, intent: other }))).toBe('coins')
   })
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -250,7 +250,17 @@ describe('a log that was tampered with', () => {
     const text = await readFile(file, 'utf8')
     const shorter = text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)
     await writeFile(file, shorter)
-    expect(await runCli(['signer', 'log', 'verify'], env)).toMatchObject({ code: 0 })
+    const moved = join(folder, 'moved')
+    await mkdir(moved)
+    await writeFile(join(moved, 'signatures.jsonl'), shorter)
+    // Without the head beside it the shorter log is whole, unless a head was noted elsewhere.
+    const elsewhere = ['signer', 'log', 'verify', '--dir', moved]
+    expect(await runCli(elsewhere, {})).toMatchObject({ code: 0 })
+    expect(await runCli([...elsewhere, '--head', whole.json.head], {})).toMatchObject({ code: 1 })
+    expect(await runCli(['signer', 'log', 'verify', '--dir', join(folder, 'nowhere')], {})).toMatchObject({
+      code: 1,
+    })
+    expect(await runCli(['signer', 'log', 'verify'], env)).toMatchObject({ code: 1 })
     expect(await runCli(['signer', 'log', 'verify', '--head', whole.json.head], env)).toMatchObject({
       code: 1,
     })

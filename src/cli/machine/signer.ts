@@ -2,7 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { readSignerConfig, readSignerLogDir } from '../../node/config.ts'
 import { createLog } from '../../node/log.ts'
 import { startSigner } from '../../node/signer.ts'
-import { headText, parseHeadText, SignerLogBroken, verifySignerLog } from '../../rails/signer/log.ts'
+import {
+  headText,
+  parseHeadText,
+  readHeadFile,
+  SignerLogBroken,
+  verifySignerLog,
+} from '../../rails/signer/log.ts'
 import { sealKeyOf } from '../../rails/signer/seal.ts'
 import { SignerUnavailable } from '../../rails/signer/signer.ts'
 import { type Input, type Output, option, type Reach, requiredOption, usage } from '../command.ts'
@@ -65,10 +71,13 @@ export async function verifySignatures(input: Input): Promise<Output> {
   const folder = option(input, 'dir') ?? readSignerLogDir(input.io.env)
   if (folder === undefined) usage('--dir is missing, and SIGNER_LOG_DIR is not set.')
   const noted = option(input, 'head')
-  const expected = noted === undefined ? undefined : parseHeadText(noted)
-  if (noted !== undefined && !expected) usage('--head must be the number of a line, a colon, and its hash.')
+  const told = noted === undefined ? undefined : parseHeadText(noted)
+  if (noted !== undefined && !told) usage('--head must be the number of a line, a colon, and its hash.')
   try {
-    const found = await verifySignerLog(folder, { expected })
+    // Read before the log: a signer that runs meanwhile only appends.
+    const beside = await readHeadFile(folder)
+    const found = await verifySignerLog(folder, { expected: [beside, told].flatMap((head) => head ?? []) })
+    if (found.lines === 0) throw new SignerLogBroken(`There is no log of signatures in ${folder}.`)
     const head = headText(found)
     const rest =
       found.cut_bytes > 0

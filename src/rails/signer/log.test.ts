@@ -49,7 +49,7 @@ describe('a log of signatures', () => {
     expect(again.head()).toEqual(head)
     await again.append(entry(4))
     await again.close()
-    expect(await verifySignerLog(folder, { expected: head })).toMatchObject({ lines: 4, cut_bytes: 0 })
+    expect(await verifySignerLog(folder, { expected: [head] })).toMatchObject({ lines: 4, cut_bytes: 0 })
     expect(parseHeadText(headText(head))).toEqual(head)
   })
 
@@ -97,7 +97,7 @@ describe('a log of signatures', () => {
     await writeFile(file, `${(await linesOf()).slice(0, 3).join('\n')}\n`)
     await rm(join(folder, 'head.json'))
     expect(await verifySignerLog(folder)).toMatchObject({ lines: 3 })
-    await expect(verifySignerLog(folder, { expected: head })).rejects.toThrow(/must have 4 lines or more/)
+    await expect(verifySignerLog(folder, { expected: [head] })).rejects.toThrow(/must have 4 lines or more/)
   })
 
   test('whose last line was half written loses it, and says so in a line', async () => {

@@ -99,7 +99,7 @@ export async function openSignerLog({ folder, clock, onLine }: LogOptions): Prom
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, LOG_FILE)
   const noted = await readHeadFile(folder)
-  const found = await verifySignerLog(folder, { expected: noted, onLine })
+  const found = await verifySignerLog(folder, { expected: noted ? [noted] : [], onLine })
   const file = await open(path, 'a', 0o600)
   if (!noted) await createHeadFile(folder, found)
   const head_file = await open(join(folder, HEAD_FILE), 'r+')
@@ -148,8 +148,8 @@ export async function openSignerLog({ folder, clock, onLine }: LogOptions): Prom
 }
 
 type VerifyOptions = {
-  /** A head that was noted earlier: the log must have this line, with this hash. */
-  readonly expected?: LogHead | undefined
+  /** Heads that were noted earlier: the log must have each of these lines, with its hash. */
+  readonly expected?: readonly LogHead[]
   readonly onLine?: (line: SignatureLine) => void
 }
 
@@ -163,10 +163,9 @@ export type VerifiedSignerLog = LogHead & {
 /** Reads the log from its beginning, a block at a time. Throws `SignerLogBroken`, which names the first line that is wrong. */
 export async function verifySignerLog(
   folder: string,
-  { expected, onLine }: VerifyOptions = {},
+  { expected = [], onLine }: VerifyOptions = {},
 ): Promise<VerifiedSignerLog> {
   let state = { lines: 0, head: NO_LINE, bytes: 0, last_ms: 0 }
-  let has_expected = expected === undefined || expected.lines === 0
   const rest = await eachLine(join(folder, LOG_FILE), (text) => {
     const line = readLine(text, state)
     const head = hashOf(text)
@@ -174,18 +173,16 @@ export async function verifySignerLog(
       ...{ lines: line.n, head, last_ms: Date.parse(line.at) },
       bytes: state.bytes + text.length + 1,
     }
-    if (line.n === expected?.lines) {
-      has_expected = head === expected.head
-      if (!has_expected)
-        throw new SignerLogBroken(
-          `The log of signatures is broken at line ${line.n}: its hash is not the one that was noted. The log was written anew.`,
-        )
-    }
+    if (expected.some((noted) => noted.lines === line.n && noted.head !== head))
+      throw new SignerLogBroken(
+        `The log of signatures is broken at line ${line.n}: its hash is not the one that was noted. The log was written anew.`,
+      )
     onLine?.(line)
   })
-  if (!has_expected)
+  const lines_least = Math.max(0, ...expected.map(({ lines }) => lines))
+  if (state.lines < lines_least)
     throw new SignerLogBroken(
-      `The log of signatures is broken after line ${state.lines}: it must have ${expected!.lines} lines or more. Its end was cut off.`,
+      `The log of signatures is broken after line ${state.lines}: it must have ${lines_least} lines or more. Its end was cut off.`,
     )
   return { ...state, cut_bytes: rest }
 }
@@ -265,7 +262,8 @@ async function createHeadFile(folder: string, { lines, head }: LogHead): Promise
 
 const HeadForm = T.Object({ lines: T.Integer({ minimum: 0 }), head: Hash })
 
-async function readHeadFile(folder: string): Promise<LogHead | undefined> {
+/** The head that the signer noted beside its log. */
+export async function readHeadFile(folder: string): Promise<LogHead | undefined> {
   let text: string
   try {
     text = await readFile(join(folder, HEAD_FILE), 'utf8')
