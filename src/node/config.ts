@@ -61,7 +61,7 @@ export function readSignerConfig(env: Environment) {
   return { ...given, listen: listen!, log_dir: log_dir!, seal_key: seal_key! }
 }
 
-/** For `trilho signer log verify`, which needs nothing else. */
+/** For `trilho signer verify-log`, which needs nothing else. */
 export const readSignerLogDir = (env: Environment): string | undefined =>
   readSettings(env, { log_dir: signerSettings.log_dir }, () => []).log_dir
 

@@ -106,12 +106,14 @@ function socketPath(value: string): string {
   return path
 }
 
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g
+const PRIVATE_KEY =
+  /-----BEGIN (?:RSA |EC )?PRIVATE KEY-----[A-Za-z0-9+/=\s]+-----END (?:RSA |EC )?PRIVATE KEY-----/
+
 /** Certificate and private key, both PEM, in one text. */
 export function certificatePair(value: string): { readonly cert: string; readonly key: string } {
-  const all = (kind: string) =>
-    value.match(new RegExp(`-----BEGIN ${kind}-----[A-Za-z0-9+/=\\s]+-----END ${kind}-----`, 'g'))?.join('\n')
-  const cert = all('CERTIFICATE')
-  const key = all('(?:RSA |EC )?PRIVATE KEY')
+  const cert = value.match(CERTIFICATES)?.join('\n')
+  const key = PRIVATE_KEY.exec(value)?.[0]
   if (cert === undefined || key === undefined)
     throw new Error('must have a certificate and its private key, both PEM and not encrypted, in one text')
   try {

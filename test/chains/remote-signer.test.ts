@@ -242,10 +242,10 @@ const statusBy = (url: string, id: string) => async () =>
   (await stage.client(url).get(`/v1/onchain/transfers/${id}`)).json.status as string
 
 describe('a log that was tampered with', () => {
-  test('stops the start, with the number of the line, and is found by trilho signer log verify', async () => {
+  test('stops the start, with the number of the line, and is found by trilho signer verify-log', async () => {
     const file = join(log_dir, 'signatures.jsonl')
     const env = { SIGNER_LOG_DIR: log_dir }
-    const whole = await runCli(['signer', 'log', 'verify', '--json'], env)
+    const whole = await runCli(['signer', 'verify-log', '--json'], env)
     expect(whole).toMatchObject({ code: 0, json: { ok: true } })
     const text = await readFile(file, 'utf8')
     const shorter = text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)
@@ -254,20 +254,20 @@ describe('a log that was tampered with', () => {
     await mkdir(moved)
     await writeFile(join(moved, 'signatures.jsonl'), shorter)
     // Without the head beside it the shorter log is whole, unless a head was noted elsewhere.
-    const elsewhere = ['signer', 'log', 'verify', '--dir', moved]
+    const elsewhere = ['signer', 'verify-log', '--dir', moved]
     expect(await runCli(elsewhere, {})).toMatchObject({ code: 0 })
     expect(await runCli([...elsewhere, '--head', whole.json.head], {})).toMatchObject({ code: 1 })
-    expect(await runCli(['signer', 'log', 'verify', '--dir', join(folder, 'nowhere')], {})).toMatchObject({
+    expect(await runCli(['signer', 'verify-log', '--dir', join(folder, 'nowhere')], {})).toMatchObject({
       code: 1,
     })
-    expect(await runCli(['signer', 'log', 'verify'], env)).toMatchObject({ code: 1 })
-    expect(await runCli(['signer', 'log', 'verify', '--head', whole.json.head], env)).toMatchObject({
+    expect(await runCli(['signer', 'verify-log'], env)).toMatchObject({ code: 1 })
+    expect(await runCli(['signer', 'verify-log', '--head', whole.json.head], env)).toMatchObject({
       code: 1,
     })
     await expect(startSigner()).rejects.toThrow(/broken after line/)
     await writeFile(file, text.replace('"amount":"5000000"', '"amount":"5000001"'))
     await expect(startSigner()).rejects.toThrow(/broken at line \d+: it does not have the hash/)
-    expect(await runCli(['signer', 'log', 'verify'], env)).toMatchObject({ code: 1 })
+    expect(await runCli(['signer', 'verify-log'], env)).toMatchObject({ code: 1 })
     await writeFile(file, text)
     await startSigner()
   }, 200_000)

@@ -84,7 +84,7 @@ const table: Readonly<Record<string, Row>> = {
   signer: { kind: 'other' },
   'signer seal-key': { kind: 'other' },
   'signer check': { kind: 'reads' },
-  'signer log verify': { kind: 'reads' },
+  'signer verify-log': { kind: 'reads' },
   'secrets check': { kind: 'reads' },
   // Tested in secrets.test.ts, because it changes the key of the data folder; its rule is tested in rules.test.ts.
   'secrets rotate': { kind: 'act' },

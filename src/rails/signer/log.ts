@@ -274,7 +274,7 @@ export async function readHeadFile(folder: string): Promise<LogHead | undefined>
   const head = parseHead(text)
   if (head) return head
   throw new SignerLogBroken(
-    `The file ${HEAD_FILE} beside the log of signatures cannot be read. Compare the log with a head that was noted elsewhere (trilho signer log verify --head), then remove the file.`,
+    `The file ${HEAD_FILE} beside the log of signatures cannot be read. Compare the log with a head that was noted elsewhere (trilho signer verify-log --head), then remove the file.`,
   )
 }
 

@@ -1,9 +1,8 @@
 import { chmod, rm, stat } from 'node:fs/promises'
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import type { Logger } from 'pino'
-import { isAnswered } from '../../db/embedded/presence.ts'
 import { SignerLogFailed } from './log.ts'
 import type { RecordedSigner } from './recorded.ts'
 import { SignatureRefused, type SignRequest } from './signer.ts'
@@ -125,6 +124,19 @@ async function removeStaleSocket(path: string): Promise<void> {
   if (await isAnswered(path)) throw new Error(`Another process listens on ${path}.`)
   await rm(path)
 }
+
+/** Assumes that a process listens, unless the kernel refuses the connection. */
+const isAnswered = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const asker = connect(path)
+    asker.once('connect', () => {
+      asker.destroy()
+      resolve(true)
+    })
+    asker.once('error', ({ code }: NodeJS.ErrnoException) =>
+      resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'),
+    )
+  })
 
 type Answered = { readonly status: number; readonly body: unknown }
 

@@ -26,7 +26,7 @@ export const signerCommands: CliCommand[] = [
     runWith: async (_, reach) => (await import('../../machine/signer.ts')).checkSigner(reach),
   },
   {
-    name: 'signer log verify',
+    name: 'signer verify-log',
     about: 'Verify the chained log of the signer in SIGNER_LOG_DIR; exits 1 if a line was changed or removed',
     options: {
       dir: { type: 'string', value: 'FOLDER', about: 'The folder of the log; SIGNER_LOG_DIR when absent' },
@@ -37,8 +37,8 @@ export const signerCommands: CliCommand[] = [
       },
     },
     examples: [
-      'trilho signer log verify',
-      'trilho signer log verify --dir /backup/signer --head 4711:9f86d0…',
+      'trilho signer verify-log',
+      'trilho signer verify-log --dir /backup/signer --head 4711:9f86d0…',
     ],
     who: 'machine',
     alone: true,
