@@ -18,6 +18,7 @@ const slow = [
   'test/chains/deposits-chaos.test.ts',
   'test/chains/evm-chaos.test.ts',
   'test/chains/nonces.test.ts',
+  'test/chains/remote-signer.test.ts',
   'test/chains/sweeps.test.ts',
   'test/audit/background.test.ts',
   'test/audit/corruptions.test.ts',

@@ -30,6 +30,7 @@ const about: Readonly<Record<string, string>> = {
   '/docs/operate/monitoring': 'Saúde, logs, métricas e alertas',
   '/docs/operate/mail': 'Avisos por e-mail: servidor SMTP e o que é enviado a quem',
   '/docs/operate/custody': 'Custódia, conciliação e bancos de dados restaurados',
+  '/docs/operate/signer': 'O assinador: um processo próprio que guarda as chaves das carteiras',
   '/docs/operate/retention': 'O que é guardado, e por quanto tempo',
   '/docs/operate/backup': 'Cópias de segurança, e como conferir que funcionam',
   '/docs/operate/upgrade': 'Atualizar sem parar',

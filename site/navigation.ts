@@ -29,6 +29,7 @@ const operate = [
   'monitoring',
   'mail',
   'custody',
+  'signer',
   'retention',
   'backup',
   'upgrade',

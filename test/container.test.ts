@@ -96,6 +96,21 @@ test('the database is in a network without a way out, and only the service is wi
   expect(one.environment.DATABASE_TLS).toBe('off')
 })
 
+test('the signer has the keys alone: another user, no network, no secret of the nodes, and the nodes none of its own', () => {
+  const { signer } = compose.services
+  const [[user, group], [node_user, node_group]] = [signer.user.split(':'), one.user.split(':')]
+  expect(user).not.toBe(node_user)
+  expect(group).toBe(node_group)
+  expect(signer.networks).toEqual(['alone'])
+  expect(compose.networks.alone.internal).toBe(true)
+  expect(services.filter(([, { networks }]) => networks.includes('alone'))).toHaveLength(1)
+  expect(signer).not.toHaveProperty('ports')
+  for (const secret of signer.secrets) expect(one.secrets).not.toContain(secret)
+  for (const secret of one.secrets) expect(signer.secrets).not.toContain(secret)
+  expect(one.volumes).toEqual(['signer-socket:/run/trilho-signer'])
+  expectSettings(Object.keys(signer.environment))
+})
+
 test('each says how it is, and the nodes wait for a database that is well', () => {
   expect(postgres.healthcheck.test.slice(0, 2)).toEqual(['CMD', 'pg_isready'])
   expect(one.depends_on.postgres.condition).toBe('service_healthy')

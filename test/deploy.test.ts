@@ -15,8 +15,14 @@ const STOP_SECONDS = readConfig({}).drain_ms / 1000 + 25
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-describe('trilho.service', () => {
-  const unit = read('deploy/trilho.service')
+const units = [
+  { name: 'trilho.service', command: 'serve', stop_seconds: STOP_SECONDS },
+  // Requests under way have five seconds.
+  { name: 'trilho-signer.service', command: 'signer', stop_seconds: 5 },
+]
+
+describe.each(units)('$name', ({ name: unit_name, command, stop_seconds }) => {
+  const unit = read(`deploy/${unit_name}`)
   const linesOf = (name: string) =>
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value!)
 
@@ -31,18 +37,18 @@ describe('trilho.service', () => {
       expect(unit).toContain(`_FILE=%d/${name}\n`)
     }
     expect(existsSync(new URL('../bin/trilho.js', import.meta.url))).toBe(true)
-    expect(linesOf('ExecStart')).toEqual(['/usr/bin/node /opt/trilho/bin/trilho.js serve'])
+    expect(linesOf('ExecStart')).toEqual([`/usr/bin/node /opt/trilho/bin/trilho.js ${command}`])
   })
 
   test('lets a stop take its time', () => {
-    expect(Number(linesOf('TimeoutStopSec')[0])).toBeGreaterThan(STOP_SECONDS)
+    expect(Number(linesOf('TimeoutStopSec')[0])).toBeGreaterThan(stop_seconds)
   })
 
   const missing = spawnSync('systemd-analyze', ['--version']).status !== 0
   test.skipIf(missing)('is right to systemd, which finds little that it could do to the machine', () => {
     const folder = mkdtempSync(join(tmpdir(), 'trilho-unit-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
-    const file = join(folder, 'trilho.service')
+    const file = join(folder, unit_name)
     writeFileSync(file, unit.replace('/usr/bin/node', process.execPath))
     const analyze = (...args: string[]) => spawnSync('systemd-analyze', [...args, file], { encoding: 'utf8' })
     const verified = analyze('verify')

@@ -1,6 +1,7 @@
 import type { Office } from '../control/operator/office.ts'
 import { type Environment, environments } from '../core/environment.ts'
 import type { Config } from '../node/config.ts'
+import type { OpenWorlds } from '../node/worlds.ts'
 import type { Shared } from '../parties/partners/partners.ts'
 import type { World, Worlds } from '../world.ts'
 import type { Row } from './csv.ts'
@@ -70,6 +71,10 @@ export type Reach = {
   readonly worlds: Worlds
   /** Commands that change something act through the office, which checks permits and writes the audit log. */
   readonly office: Office
+  /** The key of the act log, from which the key of seals is derived. */
+  readonly logKey: () => Promise<Buffer>
+  /** The signer in a process of its own, with SIGNER_URL. */
+  readonly remote_signer: OpenWorlds['remote_signer']
 }
 
 /**

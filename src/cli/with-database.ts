@@ -28,19 +28,20 @@ export async function withDatabase<Result>(
     if (database.embedded) await migrate(database.url, { seats, check: await keyCheckOf(config) })
     const db = openPool({ ...seats('shared', 'trilho command line'), max: 2 })
     const sealer = openSealer(config, await secretKeysOf(config))
+    const logKey = openLogKey({ shared: db, sealer })
     const opened = openWorlds({
       seats,
       clock: systemClock(),
       log: pino({ level: 'silent' }),
       config,
       pool: 2,
-      logKey: openLogKey({ shared: db, sealer }),
+      logKey,
     })
     try {
-      const { worlds } = opened
+      const { worlds, remote_signer } = opened
       const shared = openShared(db)
       const office = openOffice({ shared, worlds, sealer })
-      return await work({ url: database.url, shared, worlds, office })
+      return await work({ url: database.url, shared, worlds, office, logKey, remote_signer })
     } catch (error) {
       throw await reasonOfRefusal(error, database.url, config)
     } finally {

@@ -15,6 +15,7 @@ const crashPoints = [
   'before_credit',
   'after_reserve',
   'after_sign',
+  'after_signer_log',
   'before_replace',
   'before_cancel',
   'before_broadcast',

@@ -90,6 +90,42 @@ describe('a rail', () => {
     expect(mistakesIn({ ...rails, ...xpubs, EVM_DEPOSIT_KEY: XPRV, BITCOIN_DEPOSIT_KEY: XPRV })).toEqual([])
   })
 
+  describe('with a signer in a process of its own', () => {
+    const SIGNER_URL = 'unix:/run/trilho-signer/signer.sock'
+    const EVM_WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+    const whole = { SIGNER_URL, POLYGON_RPC, EVM_WALLET, BITCOIN_RPC, BITCOIN_WALLET }
+    const { cert, key } = selfSigned('trilho')
+    const tls = { SIGNER_CLIENT_CERTIFICATE: `${cert}\n${key}`, SIGNER_CA: cert }
+
+    test('has addresses of wallets, and no key', () => {
+      expect(mistakesIn(whole)).toEqual([])
+      expect(mistakesIn({ ...whole, SIGNER_URL: 'https://signer.example.com:8443', ...tls })).toEqual([])
+      const deposits = { EVM_DEPOSIT_XPUB: XPUB, BITCOIN_DEPOSIT_XPUB: XPUB, SIGNER_DEPOSITS: 'evm, bitcoin' }
+      expect(mistakesIn({ ...whole, ...deposits })).toEqual([])
+      expect(readConfig(whole).chains.remote.place).toEqual({
+        kind: 'unix',
+        path: '/run/trilho-signer/signer.sock',
+      })
+    })
+
+    test.each<[Record<string, string>, RegExp]>([
+      [{ EVM_WALLET_KEY }, /^EVM_WALLET_KEY and SIGNER_URL are both set; keep one/],
+      [{ BITCOIN_WALLET_KEY }, /^BITCOIN_WALLET_KEY and SIGNER_URL are both set/],
+      [{ EVM_DEPOSIT_XPUB: XPUB, EVM_DEPOSIT_KEY: XPRV }, /^EVM_DEPOSIT_KEY and SIGNER_URL are both set/],
+      [{ EVM_WALLET: '' }, /^EVM_WALLET is needed with SIGNER_URL/],
+      [{ BITCOIN_WALLET: '' }, /^BITCOIN_WALLET is needed with SIGNER_URL/],
+      [{ SIGNER_DEPOSITS: 'evm' }, /^EVM_DEPOSIT_XPUB is needed with evm in SIGNER_DEPOSITS/],
+      [{ SIGNER_URL: 'http://127.0.0.1:80' }, /^SIGNER_URL must be unix: .* or https:/],
+      [{ SIGNER_CA: cert }, /^SIGNER_CA is set without SIGNER_URL=https/],
+      [
+        { ...tls, SIGNER_URL: 'https://a.example', SIGNER_CA: '' },
+        /^SIGNER_CA is needed with SIGNER_URL=https/,
+      ],
+    ])('does not start with a mistake: %j', (env, mistake) => {
+      expect(mistakesIn({ ...whole, ...env })).toContainEqual(expect.stringMatching(mistake))
+    })
+  })
+
   test('of ethereum takes the price of ether from exchanges as well as from a file', () => {
     const given = { ETHEREUM_RPC: POLYGON_RPC, EVM_WALLET_KEY }
     expect(mistakesIn({ ...given, PRICES_FROM: 'exchanges' })).toEqual([])

@@ -8,6 +8,7 @@ import {
   type Settings,
   settings,
   settingsIn,
+  signerSettings,
   type ValuesOf,
 } from './settings.ts'
 
@@ -31,7 +32,12 @@ export class ConfigError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-export function readConfig(env: Environment): Config {
+/** Reads a tree of settings. Throws all mistakes at once, those in the combination of settings too. */
+function readSettings<Tree extends Settings>(
+  env: Environment,
+  tree: Tree,
+  contradictions: (given: ValuesOf<Tree>) => (readonly [name: string, mistake: string])[],
+): ValuesOf<Tree> {
   const mistakes = new Map<string, string>()
   const read = (setting: Setting): unknown => {
     try {
@@ -41,9 +47,67 @@ export function readConfig(env: Environment): Config {
       return void mistakes.set(setting.name, (error as Error).message)
     }
   }
-  const given = valuesOf(settings, read) as Given
-  for (const [name, mistake] of contradictionsIn(given)) if (!mistakes.has(name)) mistakes.set(name, mistake)
+  const given = valuesOf(tree, read) as ValuesOf<Tree>
+  for (const [name, mistake] of contradictions(given)) if (!mistakes.has(name)) mistakes.set(name, mistake)
   if (mistakes.size > 0) throw new ConfigError([...mistakes].map(([name, mistake]) => `${name} ${mistake}`))
+  return given
+}
+
+/** The configuration of `trilho signer`. */
+export type SignerConfig = ReturnType<typeof readSignerConfig>
+
+export function readSignerConfig(env: Environment) {
+  const { listen, log_dir, seal_key, ...given } = readSettings(env, signerSettings, contradictionsOfSigner)
+  return { ...given, listen: listen!, log_dir: log_dir!, seal_key: seal_key! }
+}
+
+/** For `trilho signer verify-log`, which needs nothing else. */
+export const readSignerLogDir = (env: Environment): string | undefined =>
+  readSettings(env, { log_dir: signerSettings.log_dir }, () => []).log_dir
+
+function contradictionsOfSigner(given: ValuesOf<typeof signerSettings>): [name: string, mistake: string][] {
+  const { listen, evm_key, bitcoin_key, evm_deposit_key, bitcoin_deposit_key } = given
+  const needed = { SIGNER_LISTEN: listen, SIGNER_LOG_DIR: given.log_dir, SIGNER_SEAL_KEY: given.seal_key }
+  const of_tls = { SIGNER_CERTIFICATE: given.certificate, SIGNER_CLIENTS_CA: given.clients_ca }
+  const found: [boolean, string, string][] = [
+    ...Object.entries(needed).map(([name, value]): [boolean, string, string] => [
+      value === undefined,
+      name,
+      'is needed by trilho signer (docs/operate/signer.md)',
+    ]),
+    ...Object.entries(of_tls).flatMap(([name, value]): [boolean, string, string][] => [
+      [
+        listen?.kind === 'tls' && value === undefined,
+        name,
+        'is needed with an address and port in SIGNER_LISTEN: the signer never listens without TLS on both sides',
+      ],
+      [
+        listen?.kind === 'unix' && value !== undefined,
+        name,
+        'is set, and SIGNER_LISTEN is a socket; keep one',
+      ],
+    ]),
+    [
+      evm_key === undefined && bitcoin_key === undefined,
+      'EVM_WALLET_KEY',
+      'or BITCOIN_WALLET_KEY is needed by trilho signer: it has nothing to sign with',
+    ],
+    [
+      evm_deposit_key !== undefined && evm_key === undefined,
+      'EVM_WALLET_KEY',
+      'is needed with EVM_DEPOSIT_KEY: deposits are swept into its wallet',
+    ],
+    [
+      bitcoin_deposit_key !== undefined && bitcoin_key === undefined,
+      'BITCOIN_WALLET_KEY',
+      'is needed with BITCOIN_DEPOSIT_KEY',
+    ],
+  ]
+  return found.flatMap(([wrong, name, mistake]) => (wrong ? [[name, mistake]] : []))
+}
+
+export function readConfig(env: Environment): Config {
+  const given: Given = readSettings(env, settings, contradictionsIn)
   const { database_tls, ...config } = given
   return {
     ...config,
@@ -116,6 +180,7 @@ function contradictionsIn(given: Given): (readonly [name: string, mistake: strin
     ...halfRails(given),
     ...halfBitcoin(given),
     ...halfDeposits(given),
+    ...halfSigner(given),
   ].flatMap(([wrong, name, mistake]) => (wrong ? [[name, mistake] as const] : []))
 }
 
@@ -191,11 +256,12 @@ function halfRails({ chains, role, prices_from, prices_file }: Given): [boolean,
   }))
   const reached = evm.filter(({ is_reached }) => is_reached).map(({ name }) => `${name}_RPC`)
   const { evm_key, evm_wallet } = chains
+  const is_remote = chains.remote.place !== undefined
   return [
     [
-      reached.length > 0 && !evm_key && role !== 'api',
+      reached.length > 0 && !evm_key && !is_remote && role !== 'api',
       'EVM_WALLET_KEY',
-      `is needed with ${reached.join(', ')}: it signs what this node sends. Only a node with ROLE=api goes without`,
+      `is needed with ${reached.join(', ')}: it signs what this node sends. Only a node with SIGNER_URL or ROLE=api goes without`,
     ],
     [
       evm_key !== undefined && reached.length === 0,
@@ -203,7 +269,7 @@ function halfRails({ chains, role, prices_from, prices_file }: Given): [boolean,
       `is set, and no network is: set ${evm.map(({ name }) => `${name}_RPC`).join(', ')}, or some of them`,
     ],
     [
-      evm_wallet !== undefined && !evm_key && (role !== 'api' || reached.length === 0),
+      evm_wallet !== undefined && !evm_key && !(reached.length > 0 && (is_remote || role === 'api')),
       'EVM_WALLET',
       'is set without EVM_WALLET_KEY, whose address it names',
     ],
@@ -222,6 +288,7 @@ function halfRails({ chains, role, prices_from, prices_file }: Given): [boolean,
 function halfBitcoin({ chains, role }: Given): [boolean, string, string][] {
   const { rpc, key, wallet, cookie_file, genesis, start_height, rate_fallback, rate_most } = chains.bitcoin
   const is_reached = rpc?.length !== 0
+  const is_remote = chains.remote.place !== undefined
   const parts = {
     BITCOIN_RPC_COOKIE_FILE: cookie_file,
     BITCOIN_GENESIS: genesis,
@@ -230,18 +297,18 @@ function halfBitcoin({ chains, role }: Given): [boolean, string, string][] {
   const alone = Object.entries(parts).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   return [
     [
-      is_reached && !key && role !== 'api',
+      is_reached && !key && !is_remote && role !== 'api',
       'BITCOIN_WALLET_KEY',
-      'is needed with BITCOIN_RPC: it signs what this node sends. Only a node with ROLE=api goes without',
+      'is needed with BITCOIN_RPC: it signs what this node sends. Only a node with SIGNER_URL or ROLE=api goes without',
     ],
     [
-      is_reached && !key && !wallet && role === 'api',
+      is_reached && !key && !wallet && !is_remote && role === 'api',
       'BITCOIN_WALLET',
       'is needed with BITCOIN_RPC on a node without BITCOIN_WALLET_KEY: it looks for the coins of this address',
     ],
     [key !== undefined && !is_reached, 'BITCOIN_WALLET_KEY', 'is set, and no node is: set BITCOIN_RPC'],
     [
-      wallet !== undefined && !key && (role !== 'api' || !is_reached),
+      wallet !== undefined && !key && !(is_reached && (is_remote || role === 'api')),
       'BITCOIN_WALLET',
       'is set without BITCOIN_WALLET_KEY, whose address it names',
     ],
@@ -287,6 +354,47 @@ function halfDeposits({ chains, role }: Given): [boolean, string, string][] {
       'is set on a node with ROLE=api, which moves no coins: leave it out',
     ],
   ])
+}
+
+/** With a signer in a process of its own the service has no key, and knows the addresses of the wallets. */
+function halfSigner({ chains }: Given): [boolean, string, string][] {
+  const { place, certificate, ca, deposits } = chains.remote
+  const is_remote = place !== undefined
+  const keys = {
+    EVM_WALLET_KEY: chains.evm_key,
+    BITCOIN_WALLET_KEY: chains.bitcoin.key,
+    EVM_DEPOSIT_KEY: chains.evm_deposit_key,
+    BITCOIN_DEPOSIT_KEY: chains.bitcoin.deposit_key,
+  }
+  const of_tls = { SIGNER_CLIENT_CERTIFICATE: certificate, SIGNER_CA: ca }
+  const is_evm_reached = evmNetworks.some((network) => chains[network].rpc?.length !== 0)
+  const wallets = {
+    EVM_WALLET: [is_evm_reached, chains.evm_wallet],
+    BITCOIN_WALLET: [chains.bitcoin.rpc?.length !== 0, chains.bitcoin.wallet],
+  } as const
+  const xpubs = { evm: chains.evm_deposit_xpub, bitcoin: chains.bitcoin.deposit_xpub }
+  return [
+    ...Object.entries(keys).map(([name, value]): [boolean, string, string] => [
+      is_remote && value !== undefined,
+      name,
+      'and SIGNER_URL are both set; keep one: with SIGNER_URL the key belongs to trilho signer, and to no service',
+    ]),
+    ...Object.entries(wallets).map(([name, [is_paid, value]]): [boolean, string, string] => [
+      is_remote && is_paid && value === undefined,
+      name,
+      'is needed with SIGNER_URL: a signer with another wallet is not asked to sign',
+    ]),
+    ...Object.entries(of_tls).flatMap(([name, value]): [boolean, string, string][] => [
+      [place?.kind === 'https' && value === undefined, name, 'is needed with SIGNER_URL=https://…'],
+      [place?.kind !== 'https' && value !== undefined, name, 'is set without SIGNER_URL=https://…'],
+    ]),
+    [!is_remote && deposits?.length > 0, 'SIGNER_DEPOSITS', 'is set without SIGNER_URL'],
+    ...(deposits ?? []).map((kind): [boolean, string, string] => [
+      xpubs[kind] === undefined,
+      `${kind.toUpperCase()}_DEPOSIT_XPUB`,
+      `is needed with ${kind} in SIGNER_DEPOSITS`,
+    ]),
+  ]
 }
 
 function isKeyOf(xprv: string, xpub: string): boolean {

@@ -91,6 +91,14 @@ const declared = {
     help: 'What five sweeps of a rail may cost by its rule, in wei; 0 without a rule',
     labels: ['environment', 'rail'],
   },
+  trilho_signer_up: {
+    help: '1 when the signer in a process of its own answers this node and is the configured one; absent without SIGNER_URL',
+    labels: ['environment'],
+  },
+  trilho_signer_log_lines: {
+    help: 'Lines of the signer’s log, as it last told this node; the number never falls',
+    labels: ['environment'],
+  },
   trilho_log_seq: {
     help: 'Sequence number of the newest line of the audit log; it never falls',
     labels: ['environment'],

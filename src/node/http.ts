@@ -11,6 +11,7 @@ import { registerDocs } from '../doors/reference/docs.ts'
 import { buildOpenApi } from '../doors/reference/openapi.ts'
 import { eventSamples } from '../doors/sandbox/samples.ts'
 import { buildServer } from '../http/server.ts'
+import type { RemoteSigner } from '../rails/signer/remote.ts'
 import type { Worlds } from '../world.ts'
 import type { Closing } from './closing.ts'
 import type { Config } from './config.ts'
@@ -38,6 +39,8 @@ type HttpOptions = {
   readonly assertReady: AssertReady
   /** Wakes the workers of production that have backed off. */
   readonly wakeWorkers: () => void
+  /** The signer in a process of its own, with SIGNER_URL. */
+  readonly remote_signer: Pick<RemoteSigner, 'state'> | undefined
   readonly metrics: Metrics
   readonly log: Logger
   readonly closing: Closing
@@ -72,7 +75,10 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
     isDraining: () => draining.signal.aborted,
   })
   const streaming = new AbortController()
-  registerHealth(app, { role: config.role, assertReady, details: () => auditDetails(worlds) })
+  registerHealth(app, {
+    ...{ role: config.role, assertReady },
+    details: async () => ({ ...(await auditDetails(worlds)), ...signerDetails(options.remote_signer) }),
+  })
   if (answersCalls(config.role)) {
     registerReference(app, public_url, log)
     registerNotices(app, {
@@ -120,6 +126,13 @@ const urlAt = (host: string, port: number) => `http://${host.includes(':') ? `[$
 
 const noPublicUrl = (url: string) =>
   `PUBLIC_URL is not set: links in responses, in openapi.json and in invitations lead to ${url}, where only this machine finds the service. Set PUBLIC_URL to the address that partners use`
+
+/** A node without its signer still takes orders and follows payments, so it stays ready. Everybody may read this: no reason is given. */
+function signerDetails(signer: HttpOptions['remote_signer']): Record<string, unknown> {
+  if (!signer) return {}
+  const state = signer.state()
+  return { signer: state === undefined ? 'unknown' : state.problem === undefined ? 'ready' : 'unavailable' }
+}
 
 /** The pages of the console, and the endpoints that they call. */
 function registerConsole(

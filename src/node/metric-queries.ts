@@ -14,6 +14,7 @@ import { oldestUnfolded } from '../money/treasury/store.ts'
 import { mailState } from '../notifications/mail-store.ts'
 import type { MarketFacts } from '../rails/prices/feed.ts'
 import type { MarketGuard } from '../rails/prices/guards.ts'
+import type { RemoteSigner } from '../rails/signer/remote.ts'
 import { logPlaces } from '../records/acts/line.ts'
 import { readHead } from '../records/acts/store.ts'
 import { countOpenExceptions } from '../records/exceptions/store.ts'
@@ -250,6 +251,18 @@ export const mailMetricQuery = (shared: Pool): MetricQuery => ({
 })
 
 /** Facts of this node alone: whether it may get traffic, and whether its callers wait for connections. */
+/** What this node knows of its signer, which it asks every ten seconds anyway. */
+export const signerMetricQuery = (signer: Pick<RemoteSigner, 'state'>): MetricQuery => ({
+  name: 'signer',
+  environment: 'production',
+  async ask() {
+    const state = signer.state()
+    const labels = { environment: 'production' }
+    const lines: Sample[] = state?.log ? [['trilho_signer_log_lines', labels, state.log.lines]] : []
+    return state ? [['trilho_signer_up', labels, state.problem === undefined ? 1 : 0], ...lines] : []
+  },
+})
+
 export function nodeMetricQueries(parts: {
   ready: () => Promise<boolean>
   pools: Readonly<Record<string, Pool>>

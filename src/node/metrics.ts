@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Environment } from '../core/environment.ts'
 import type { ChoreOutcome } from '../db/chore.ts'
 import type { MailOutcome } from '../notifications/sender.ts'
+import type { SignerCall } from '../rails/signer/remote.ts'
 import { type MetricQuery, openMetricQueries } from './gauges.ts'
 import type { Role } from './role.ts'
 import { version } from './version.ts'
@@ -18,6 +19,8 @@ export type Metrics = {
   unlogged(environment: Environment, reason: string, count: number): void
   /** Exchanges with rails that were not recorded. */
   stepsLost(environment: Environment, count: number): void
+  /** A question to the signer in a process of its own. */
+  signerAsked(call: SignerCall): void
   /** An attempt to send a mail. */
   mailed(outcome: MailOutcome): void
   /** A chore ran. The environment is that of a world, or `shared`. */
@@ -31,6 +34,7 @@ export function createMetrics({ role }: { readonly role: Role }): Metrics {
   collectDefaultMetrics({ register: registry })
   const { requests, commands, batches, attempts, lag, chores, unrecorded, unlogged, stepsLost, mails } =
     countersOf([registry])
+  const { signer, signerRefusals } = signerCountersOf([registry])
   new Gauge({
     name: 'trilho_build_info',
     help: 'Always 1; the labels say what is running',
@@ -46,6 +50,10 @@ export function createMetrics({ role }: { readonly role: Role }): Metrics {
     unrecorded: (environment, { kept }) => unrecorded.inc({ environment, kept: kept ? 'in part' : 'no' }),
     unlogged: (environment, reason, count) => unlogged.inc({ environment, reason }, count),
     stepsLost: (environment, count) => stepsLost.inc({ environment }, count),
+    signerAsked({ call, outcome, rule, seconds }) {
+      signer.observe({ call, outcome }, seconds)
+      if (rule !== undefined) signerRefusals.inc({ rule })
+    },
     mailed: (outcome) => mails.inc({ outcome }),
     kept: (environment, chore, outcome) => chores.inc({ environment, chore, outcome }),
     watch: openMetricQueries(registry),
@@ -56,6 +64,22 @@ export function createMetrics({ role }: { readonly role: Role }): Metrics {
     },
   }
 }
+
+const signerCountersOf = (registers: Registry[]) => ({
+  signer: new Histogram({
+    name: 'trilho_signer_request_seconds',
+    help: 'Time that the signer in a process of its own took, by call and outcome: answered, refused by a rule, or unavailable',
+    labelNames: ['call', 'outcome'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers,
+  }),
+  signerRefusals: new Counter({
+    name: 'trilho_signer_refusals_total',
+    help: 'Requests that the signer in a process of its own refused, by the rule that they break',
+    labelNames: ['rule'],
+    registers,
+  }),
+})
 
 const countersOf = (registers: Registry[]) => ({
   requests: new Histogram({

@@ -30,6 +30,13 @@ import { localBitcoinSigner } from '../rails/signer/bitcoin.ts'
 import { gasPointOf, openDepositKeys } from '../rails/signer/deposit-keys.ts'
 import type { SignedBefore } from '../rails/signer/hourly.ts'
 import { localSigner } from '../rails/signer/local.ts'
+import {
+  type ExpectedSigner,
+  type RemoteSigner,
+  remoteSigner,
+  type SignerCall,
+  type SignerPlace,
+} from '../rails/signer/remote.ts'
 import { type SealTransfer, sealKeyOf, sealOf } from '../rails/signer/seal.ts'
 import type { Signer } from '../rails/signer/signer.ts'
 import { localSweepSigner, type SweepSigner } from '../rails/signer/sweeps.ts'
@@ -48,6 +55,8 @@ export type ProductionRails = {
   readonly followers: readonly FollowedChain[]
   /** The networks whose deposits can be swept into the wallet; without the key of deposit addresses only the USDT at them is counted. */
   readonly sweepers: readonly Sweeper[]
+  /** The signer in a process of its own, with SIGNER_URL. */
+  readonly remote_signer: RemoteSigner | undefined
   /** The wallet of each configured network, as far as this node knows it. No chain is asked. */
   wallets(): Promise<Partial<Record<Network, string>>>
   stop(): Promise<void>
@@ -73,6 +82,7 @@ export type RailOptions = {
   readonly signedBefore: () => Promise<readonly SignedBefore[]>
   /** The database of production, which is opened after its rails. */
   readonly db: () => World<'production'>['db']
+  readonly onSignerCall?: (call: SignerCall) => void
   readonly clock: Clock
   readonly log: Logger
 }
@@ -95,7 +105,8 @@ export function openProductionRails(options: RailOptions): ProductionRails {
   const prices = exchanges ?? (prices_file === undefined ? undefined : filePrices({ path: prices_file, log }))
   let seal_key: Buffer | undefined
   const sealKey = async () => (seal_key ??= sealKeyOf(await logKey()))
-  const parts = { ...options, sealKey, ethPrice: () => etherPrice(prices, clock) }
+  const remote = openRemote(options, sealKey)
+  const parts = { ...options, sealKey, remote, ethPrice: () => etherPrice(prices, clock) }
   const evm = openEvm(parts)
   const bitcoin = isConfigured(config, 'bitcoin') ? openBitcoin(parts) : undefined
   const pix = openConfiguredEfi(parts) ?? openConfiguredStarkBank(parts)
@@ -105,6 +116,7 @@ export function openProductionRails(options: RailOptions): ProductionRails {
     prices: prices ?? noPrices,
     followers: bitcoin ? [bitcoin.chain] : [],
     sweepers: evm.sweepers,
+    remote_signer: remote,
     chains: chainsOf(
       (network) =>
         (network === 'bitcoin' ? bitcoin?.chain : evm.chains.get(network)) ?? unavailableChain(network),
@@ -120,7 +132,7 @@ export function openProductionRails(options: RailOptions): ProductionRails {
     wallets: async () => ({ ...(await evm.signer.addresses()), ...(await bitcoin?.signer.addresses()) }),
     async stop() {
       const rpcs = [...evm.rpcs, ...(bitcoin ? [bitcoin.rpc] : [])]
-      const others = [...(exchanges ? [exchanges] : []), ...(pix ? [pix] : [])]
+      const others = [exchanges, pix, remote].flatMap((one) => one ?? [])
       await Promise.all([...rpcs, ...others].map((one) => one.stop()))
     },
   }
@@ -143,6 +155,44 @@ function openExchanges({ config, clock, log }: RailOptions): ExchangePrices | un
 type Parts = RailOptions & {
   readonly sealKey: () => Promise<Buffer>
   readonly ethPrice: () => Promise<bigint | undefined>
+  readonly remote: RemoteSigner | undefined
+}
+
+/** Undefined without SIGNER_URL. The configuration has everything that the kind of connection needs. */
+function openRemote(
+  { config, log, onSignerCall }: RailOptions,
+  sealKey: () => Promise<Buffer>,
+): RemoteSigner | undefined {
+  const { place, certificate, ca } = config.chains.remote
+  if (place === undefined) return undefined
+  const full: SignerPlace = place.kind === 'unix' ? place : { ...place, certificate: certificate!, ca: ca! }
+  return remoteSigner({
+    ...{ place: full, expected: expectedSigner(config), sealKey, log },
+    timeout_ms: config.rail_timeout_ms,
+    ...(onSignerCall ? { onCall: onSignerCall } : {}),
+  })
+}
+
+function expectedSigner(config: RailSettings): ExpectedSigner {
+  const { remote, signer, evm_wallet, evm_deposit_xpub: xpub, bitcoin } = config.chains
+  const configured = configuredNetworks(config)
+  const of_bitcoin =
+    configured.includes('bitcoin') && bitcoin.wallet !== undefined ? { bitcoin: bitcoin.wallet } : {}
+  return {
+    wallets: { ...evmAddresses(evm_wallet, configured.filter(isEvmNetwork)), ...of_bitcoin },
+    amounts_per_hour: { usdt: signer.amount, btc: signer.btc },
+    ...(remote.deposits.includes('evm') && xpub !== undefined
+      ? { gas_account: encodeAddress.evm(gasPointOf(xpub)) }
+      : {}),
+    ...(remote.deposits.includes('bitcoin') && bitcoin.deposit_xpub !== undefined
+      ? {
+          bitcoin_deposits: derivedAddresses('production', { bitcoin: bitcoin.deposit_xpub }).addressOf(
+            'bitcoin',
+            0,
+          ),
+        }
+      : {}),
+  }
 }
 
 /** Undefined: production has no Pix. The configuration has all parts, or none. */
@@ -160,11 +210,11 @@ function openConfiguredStarkBank({ config, clock, log }: Parts): StarkRail | und
   return openStarkBank({ access, at_once, timeout_ms: config.rail_timeout_ms, clock, log })
 }
 
-function openEvm({ config, sealKey, signedBefore, db, ethPrice, clock, log }: Parts) {
+function openEvm({ config, sealKey, signedBefore, db, ethPrice, remote, clock, log }: Parts) {
   const { chains: given, rail_timeout_ms: timeout_ms } = config
   const configured = configuredNetworks(config).filter(isEvmNetwork)
-  const signer = openEvmSigner(config, configured, { sealKey, signedBefore, clock })
-  const openSweeper = sweepersOf(config, configured, { db, clock })
+  const signer = remote?.transfers ?? openEvmSigner(config, configured, { sealKey, signedBefore, clock })
+  const openSweeper = sweepersOf(config, configured, { db, clock, remote })
   const rpcs: Rpc[] = []
   const sweepers: Sweeper[] = []
   const open = (network: EvmNetwork): ChainRail<'production'> => {
@@ -175,7 +225,7 @@ function openEvm({ config, sealKey, signedBefore, db, ethPrice, clock, log }: Pa
     if (sweeper) sweepers.push(sweeper)
     return evmChain({
       ...{ network, rpc, signer, clock, log, ethPrice },
-      signs: given.evm_key !== undefined,
+      signs: given.evm_key !== undefined || remote !== undefined,
       cost_most_wei: cost_most,
       order_most: given.signer.amount,
       ...(usdt === undefined ? {} : { contract: usdt }),
@@ -195,11 +245,11 @@ function openEvm({ config, sealKey, signedBefore, db, ethPrice, clock, log }: Pa
 function sweepersOf(
   { chains }: RailSettings,
   configured: readonly EvmNetwork[],
-  { db, clock }: Pick<Parts, 'db' | 'clock'>,
+  { db, clock, remote }: Pick<Parts, 'db' | 'clock' | 'remote'>,
 ): ((network: EvmNetwork, rpc: Rpc) => Sweeper) | undefined {
-  const { evm_deposit_xpub: xpub, evm_deposit_key, evm_key } = chains
-  if (xpub === undefined || evm_key === undefined) return undefined
-  const wallet = addr.fromPrivateKey(secretOf(evm_key))
+  const { evm_deposit_xpub: xpub, evm_deposit_key } = chains
+  const wallet = sweptInto(chains)
+  if (xpub === undefined || wallet === undefined) return undefined
   const gas_account = encodeAddress.evm(gasPointOf(xpub))
   const contractOf = ({ usdt }: (typeof chains)[EvmNetwork]) => (usdt === undefined ? {} : { contract: usdt })
   const limitsOf = (network: EvmNetwork) => {
@@ -208,8 +258,9 @@ function sweepersOf(
     const per_hour = { count, cost: cost_most * BigInt(costs) }
     return { wallet, cost_most_wei: cost_most, per_hour, ...contractOf(chains[network]) }
   }
-  const signer: SweepSigner | undefined =
-    evm_deposit_key === undefined
+  const signer: SweepSigner | undefined = remote
+    ? remoteSweeps(chains, remote, { xpub, gas_account })
+    : evm_deposit_key === undefined
       ? undefined
       : localSweepSigner({
           keys: openDepositKeys(evm_deposit_key, xpub),
@@ -225,15 +276,35 @@ function sweepersOf(
     })
 }
 
-function openBitcoin({ config, sealKey, signedBefore, db, clock, log }: Parts) {
+/** The wallet that sweeps pay into, if this node may sweep. */
+function sweptInto({ evm_key, evm_wallet, remote }: RailSettings['chains']): string | undefined {
+  if (evm_key !== undefined) return addr.fromPrivateKey(secretOf(evm_key))
+  return remote.place !== undefined && evm_wallet !== undefined
+    ? addr.addChecksum(evm_wallet.toLowerCase())
+    : undefined
+}
+
+/** The addresses follow from the public key; the signer was found to have the private one (`remote.ts`). */
+function remoteSweeps(
+  { remote: { deposits } }: RailSettings['chains'],
+  remote: RemoteSigner,
+  { xpub, gas_account }: { readonly xpub: string; readonly gas_account: string },
+): SweepSigner | undefined {
+  if (!deposits.includes('evm')) return undefined
+  const { addressOf } = derivedAddresses('production', { evm: xpub })
+  return { ...remote.sweeps, gas_account, addressAt: (index) => addressOf('polygon', index) }
+}
+
+function openBitcoin({ config, sealKey, signedBefore, db, remote, clock, log }: Parts) {
   const { chains, rail_timeout_ms: timeout_ms } = config
   const { rpc: urls, key, wallet, cookie_file, genesis, start_height, rate_fallback } = chains.bitcoin
   const { fee_most, rate_most, deposit_xpub: xpub, deposit_key: xprv } = chains.bitcoin
   const caps = { fee_most, rate_most }
   const { count, btc: amount, costs } = chains.signer
   const per_hour = { count, amount, cost: fee_most * BigInt(costs) }
-  const signer =
-    key === undefined
+  const signer = remote
+    ? remote.transfers
+    : key === undefined
       ? keyless(wallet === undefined ? {} : { bitcoin: wallet }, 'BITCOIN_WALLET_KEY')
       : localBitcoinSigner({
           ...{ key, sealKey, caps, per_hour, signedBefore, clock },
@@ -250,7 +321,9 @@ function openBitcoin({ config, sealKey, signedBefore, db, clock, log }: Parts) {
   })
   const chain = followedChain({
     ...{ rail, db, clock, log, order_most: amount },
-    ...(xprv === undefined || xpub === undefined ? {} : { canSpendAt: spendableWith(xpub) }),
+    ...(xpub === undefined || !(xprv !== undefined || chains.remote.deposits.includes('bitcoin'))
+      ? {}
+      : { canSpendAt: spendableWith(xpub) }),
     ...(start_height === undefined ? {} : { start_height }),
   })
   return { chain, signer, rpc }

@@ -19,7 +19,13 @@ import { openFront } from './front.ts'
 import { openHousekeeping } from './housekeeping.ts'
 import { openHttp } from './http.ts'
 import { createLog } from './log.ts'
-import { logMetricQueries, mailMetricQuery, nodeMetricQueries, worldMetricQueries } from './metric-queries.ts'
+import {
+  logMetricQueries,
+  mailMetricQuery,
+  nodeMetricQueries,
+  signerMetricQuery,
+  worldMetricQueries,
+} from './metric-queries.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openNotifications } from './notifications.ts'
 import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from './pools.ts'
@@ -92,12 +98,14 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   })
   watchFigures(base, assertReady)
   const wakeWorkers = () => activityHints.mark('production')
+  const { remote_signer } = opened
   const http = await openHttp({
     ...around,
     front,
     office,
     assertReady,
     wakeWorkers,
+    remote_signer,
     database_url: store.database.url,
   })
   // Before the server waits for requests under way: long polls would keep it open.
@@ -107,6 +115,7 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   describeProduction(config, log)
   checkChains(base.worlds.production, log)
   if (isPixConfigured(config)) checkPix(base.worlds.production, log)
+  remote_signer?.watch()
   // Exchanges are asked from now on, so that the first quote finds a price.
   void base.worlds.production.prices.latest()
   serving = true
@@ -150,7 +159,7 @@ async function openBase(
   const { operators: shared } = pools
   closing.add({ 'connections to the database': () => endPools(pools) })
   const logKey = openLogKey({ shared, sealer })
-  const opened = openWorlds({ seats, clock, log, config, pool, logKey })
+  const opened = openWorlds({ seats, clock, log, config, pool, logKey, onSignerCall: metrics.signerAsked })
   closing.add({ 'the worlds': opened.stop })
   const { worlds } = opened
   const office = openOffice({ shared: openShared(shared), worlds, sealer, shares: sharesOf(pools) })
@@ -194,6 +203,7 @@ function watchFigures({ pools: own, opened, office, metrics }: Base, assertReady
     for (const question of worldMetricQueries(world)) metrics.watch(question)
   for (const question of logMetricQueries(office)) metrics.watch(question)
   metrics.watch(mailMetricQuery(office.shared.db))
+  if (opened.remote_signer) metrics.watch(signerMetricQuery(opened.remote_signer))
 }
 
 /** On a first start: creates the demo and prints it. */

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { parseAddress } from '../db/address.ts'
 import { type Cidr, isLoopback, parseCidr } from '../http/ip.ts'
@@ -10,6 +11,7 @@ import { readExtendedKey } from '../rails/chain/deposit-addresses.ts'
 import { type ExchangeName, exchangeNames } from '../rails/prices/exchange-table.ts'
 import type { ExchangeUrls } from '../rails/prices/exchanges.ts'
 import { readExtendedPrivateKey } from '../rails/signer/deposit-keys.ts'
+import type { SignerAddress } from '../rails/signer/server.ts'
 
 /** Readers of settings: text to value. Each throws a message that follows the setting's name: "must be …". */
 export function text(value: string): string {
@@ -69,6 +71,61 @@ export function origin(value: string): string {
       'must be https:// or http:// with a host, and a port if need be, such as https://api.example.com; without a path, a user or a password',
     )
   return parsed.origin
+}
+
+export type SignerUrl =
+  | { readonly kind: 'unix'; readonly path: string }
+  | { readonly kind: 'https'; readonly url: string }
+
+/** How a service reaches its signer. */
+export function signerUrl(value: string): SignerUrl {
+  if (value.startsWith('unix:')) return { kind: 'unix', path: socketPath(value) }
+  if (!value.startsWith('https:'))
+    throw new Error('must be unix: and the path of a socket, or https:// with a host and a port')
+  return { kind: 'https', url: httpsOrigin(value) }
+}
+
+/** Where a signer listens. */
+export function signerAddress(value: string): SignerAddress {
+  if (value.startsWith('unix:')) return { kind: 'unix', path: socketPath(value) }
+  const [, bracketed, plain, digits] =
+    /^(?:\[([0-9a-f:.]+)\]|([0-9A-Za-z._-]+)):([0-9]{1,5})$/.exec(value) ?? []
+  const host = bracketed ?? plain
+  if (host === undefined || digits === undefined)
+    throw new Error('must be unix: and the path of a socket, or an address and a port, such as 0.0.0.0:8443')
+  return { kind: 'tls', host, port: integer(0, 65_535)(digits) }
+}
+
+/** The longest path of a socket that all supported kernels accept. */
+const SOCKET_PATH_BYTES = 103
+
+function socketPath(value: string): string {
+  const path = value.slice('unix:'.length)
+  if (!path.startsWith('/') || Buffer.byteLength(path) > SOCKET_PATH_BYTES)
+    throw new Error(`must have an absolute path of at most ${SOCKET_PATH_BYTES} bytes after unix:`)
+  return path
+}
+
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g
+const PRIVATE_KEY =
+  /-----BEGIN (?:RSA |EC )?PRIVATE KEY-----[A-Za-z0-9+/=\s]+-----END (?:RSA |EC )?PRIVATE KEY-----/
+
+/** Certificate and private key, both PEM, in one text. */
+export function certificatePair(value: string): { readonly cert: string; readonly key: string } {
+  const cert = value.match(CERTIFICATES)?.join('\n')
+  const key = PRIVATE_KEY.exec(value)?.[0]
+  if (cert === undefined || key === undefined)
+    throw new Error('must have a certificate and its private key, both PEM and not encrypted, in one text')
+  try {
+    if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) throw new Error()
+  } catch {
+    throw new Error('has a certificate and a private key that cannot be read or do not belong together')
+  }
+  return { cert, key }
+}
+
+export function depositKinds(value: string): ('evm' | 'bitcoin')[] {
+  return partsOf(value).map(oneOf('evm', 'bitcoin'))
 }
 
 export function databaseUrl(value: string): string {

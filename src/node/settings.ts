@@ -8,8 +8,10 @@ import {
   blockHash,
   blockHeight,
   btc,
+  certificatePair,
   cidrs,
   databaseUrl,
+  depositKinds,
   endpointUrls,
   evmAddress,
   exchangeUrls,
@@ -29,6 +31,8 @@ import {
   satoshis,
   sender,
   serviceUrl,
+  signerAddress,
+  signerUrl,
   smtpServer,
   text,
   urlToken,
@@ -489,6 +493,33 @@ const chains = {
     arbitrum: evmNetwork('ARBITRUM', 'Arbitrum One', 'ETH', '0.002'),
     optimism: evmNetwork('OPTIMISM', 'OP Mainnet', 'ETH', '0.002'),
     bitcoin,
+    remote: {
+      place: setting('SIGNER_URL', {
+        about:
+          'Where trilho signer listens: unix:/path/of/socket, or https:// with host and port. Then the keys are there, this service has none, and needs EVM_WALLET and BITCOIN_WALLET for the networks that it pays on (docs/operate/signer.md)',
+        example: 'unix:/run/trilho-signer/signer.sock',
+        read: signerUrl,
+      }),
+      certificate: setting('SIGNER_CLIENT_CERTIFICATE', {
+        about:
+          'With SIGNER_URL=https://…: the certificate with which this service shows the signer who asks, and its private key, both PEM, in one text',
+        secret: true,
+        read: certificatePair,
+      }),
+      ca: setting('SIGNER_CA', {
+        about:
+          'With SIGNER_URL=https://…: the authority that the signer’s certificate is checked against, PEM',
+        secret: true,
+        read: authorities,
+      }),
+      deposits: setting('SIGNER_DEPOSITS', {
+        about:
+          'Whose deposit addresses the signer has the private keys of: evm, bitcoin, or both, separated by commas. Needs SIGNER_URL, and EVM_DEPOSIT_XPUB or BITCOIN_DEPOSIT_XPUB',
+        example: 'evm, bitcoin',
+        default: '',
+        read: depositKinds,
+      }),
+    },
     signer: {
       count: setting('SIGNER_PER_HOUR', {
         about:
@@ -701,6 +732,61 @@ const keeping = {
   },
 }
 
+/** Read by `trilho signer` only, beside the keys and limits of chains and the settings of its output. */
+const signing = {
+  listen: setting('SIGNER_LISTEN', {
+    about:
+      'Where the signer listens: unix:/path/of/socket (mode 0660), or address:port with TLS on both sides. Never plain TCP',
+    example: 'unix:/run/trilho-signer/signer.sock',
+    read: signerAddress,
+  }),
+  log_dir: setting('SIGNER_LOG_DIR', {
+    about: 'The folder of the chained log of signatures. The hourly limits are counted from it: keep it',
+    example: '/var/lib/trilho-signer',
+    read: (dir: string) => resolve(dir),
+  }),
+  seal_key: setting('SIGNER_SEAL_KEY', {
+    about: 'The key of seals, 64 hex digits, as trilho signer seal-key writes it on a node of the service',
+    secret: true,
+    read: hexKey,
+  }),
+  certificate: setting('SIGNER_CERTIFICATE', {
+    about:
+      'With address:port: the certificate of the signer and its private key, both PEM, in one text; better as a file',
+    secret: true,
+    read: certificatePair,
+  }),
+  clients_ca: setting('SIGNER_CLIENTS_CA', {
+    about:
+      'With address:port: the authority of the certificates of clients, PEM. Every holder of a certificate of this authority may ask for signatures: use one that signs nothing else',
+    secret: true,
+    read: authorities,
+  }),
+}
+
+/** The settings of `trilho signer`. Those that the service has too have the same names. */
+export const signerSettings = {
+  ...signing,
+  log_level: node.log_level,
+  log_format: node.log_format,
+  evm_key: chains.chains.evm_key,
+  evm_deposit_key: chains.chains.evm_deposit_key,
+  bitcoin_key: bitcoin.key,
+  bitcoin_deposit_key: bitcoin.deposit_key,
+  bitcoin_fee_most: bitcoin.fee_most,
+  bitcoin_rate_most: bitcoin.rate_most,
+  networks: Object.fromEntries(
+    (['ethereum', 'polygon', 'arbitrum', 'optimism'] as const).map((network) => {
+      const { usdt, cost_most } = chains.chains[network]
+      return [network, { usdt, cost_most }]
+    }),
+  ) as Record<
+    'ethereum' | 'polygon' | 'arbitrum' | 'optimism',
+    Pick<typeof chains.chains.ethereum, 'usdt' | 'cost_most'>
+  >,
+  limits: chains.chains.signer,
+}
+
 export const settings = {
   ...listening,
   ...node,
@@ -725,6 +811,10 @@ export const groups: readonly { readonly title: string; readonly settings: Setti
   { title: 'Payouts and transfers', settings: payments },
   { title: 'Pix of production', settings: pix },
   { title: 'Chains of production', settings: chains },
+  {
+    title: 'The signer as a process of its own (trilho signer); the service does not read these',
+    settings: signing,
+  },
   { title: 'Conversions', settings: conversions },
   { title: 'The sandbox', settings: simulation },
   { title: 'Webhooks', settings: deliveries },

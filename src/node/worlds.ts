@@ -39,7 +39,7 @@ import { eventChecks } from '../records/events/store.ts'
 import { webhookChecks } from '../webhooks/store.ts'
 import { createWorld, type World, type Worlds } from '../world.ts'
 import type { Config } from './config.ts'
-import { openProductionRails, type ProductionRails } from './rails.ts'
+import { openProductionRails, type ProductionRails, type RailOptions } from './rails.ts'
 
 /** One connection is reserved for keys that exist; the other one looks up unknown key values. */
 const KEY_CONNECTIONS = 2
@@ -88,6 +88,7 @@ export type OpenWorlds = {
   readonly worlds: Worlds
   readonly followers: ProductionRails['followers']
   readonly sweepers: ProductionRails['sweepers']
+  readonly remote_signer: ProductionRails['remote_signer']
   /** Facts about the door of each world, for the metrics. */
   readonly doors: Readonly<Record<Environment, () => DoorFacts>>
   /** Calls the listener for every batch of money that this process committed in a world. */
@@ -150,6 +151,7 @@ export function openWorlds(options: {
   pool: number
   /** The key of the act log; `openLogKey` reads it. */
   logKey: () => Promise<Buffer>
+  onSignerCall?: NonNullable<RailOptions['onSignerCall']>
 }): OpenWorlds {
   const closing: (() => Promise<unknown>)[] = []
   const doors: Partial<Record<Environment, () => DoorFacts>> = {}
@@ -227,7 +229,7 @@ export function openWorlds(options: {
   }
   return {
     worlds,
-    ...{ followers: rails.followers, sweepers: rails.sweepers },
+    ...{ followers: rails.followers, sweepers: rails.sweepers, remote_signer: rails.remote_signer },
     doors: doors as OpenWorlds['doors'],
     onBatch: (environment, listener) => void listeners[environment].push(listener),
     onEventsCommitted: (environment, listener) => void event_listeners[environment].push(listener),

@@ -57,7 +57,7 @@ export function nodeRail(node: BitcoinNode, wallet: TestWallet): BitcoinRail {
       if (await output(outpoint, true)) return true
       return (await output(outpoint, false)) ? false : undefined
     },
-    keepRoom: async () => true,
+    keepRoom: async () => 'room',
     async attempt(order, { coins, unmined }, made, purpose) {
       const paid = purpose === 'pay' ? [{ script: scriptOfOrder(order), amount: order.amount }] : []
       const sum = coins.reduce((total, { amount }) => total + amount, 0n)

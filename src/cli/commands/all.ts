@@ -4,6 +4,7 @@ import { backupCommands } from './machine/backup.ts'
 import { benchCommands } from './machine/bench.ts'
 import { databaseCommands } from './machine/database.ts'
 import { serviceCommands } from './machine/service.ts'
+import { signerCommands } from './machine/signer.ts'
 import { custodyCommands } from './operator/custody.ts'
 import { customerCommands } from './operator/customers.ts'
 import { exceptionCommands } from './operator/exceptions.ts'
@@ -45,6 +46,7 @@ export const commands: readonly CliCommand[] = [
   ...logCommands,
   ...secretCommands,
   ...serviceCommands,
+  ...signerCommands,
   ...mailCommands,
   ...backupCommands,
   ...databaseCommands,

@@ -5,6 +5,8 @@ import { configuredNetworks, isPixConfigured, openProductionRails } from '../../
 import type { ChainRail } from '../../rails/chain/rail.ts'
 import type { PixRail } from '../../rails/pix/rail.ts'
 import type { PriceFeed } from '../../rails/prices/feed.ts'
+import { headText } from '../../rails/signer/log.ts'
+import type { RemoteSigner } from '../../rails/signer/remote.ts'
 import { type Input, type Output, table } from '../command.ts'
 import { exit } from '../exit.ts'
 
@@ -27,17 +29,19 @@ export async function railsCheck({ config, io }: Input): Promise<Output> {
   })
   try {
     const wallets = await rails.wallets()
-    const [checked, markets, pix] = await Promise.all([
+    const [checked, markets, pix, signer] = await Promise.all([
       Promise.all(networks.map((network) => checkOne(rails.chains[network], wallets[network]))),
       checkPrices(rails.prices),
       isPixConfigured(config) ? checkPix(rails.pix) : undefined,
+      rails.remote_signer ? checkSigner(rails.remote_signer) : undefined,
     ])
     io.progress('')
     const ok =
       checked.every(({ problem }) => problem === null) &&
       markets.every(({ state }) => state === 'good') &&
       !pix?.problem &&
-      !pix?.charges_problem
+      !pix?.charges_problem &&
+      !signer?.problem
     const rows = checked.map(({ problem, wallet, ...row }) => ({
       ...row,
       wallet: wallet ?? '',
@@ -52,10 +56,12 @@ export async function railsCheck({ config, io }: Input): Promise<Output> {
         networks: checked,
         ...(markets.length > 0 && { prices: markets }),
         ...(pix ? { pix } : {}),
+        ...(signer ? { signer } : {}),
       },
       text: [
         ...[rows, sourceRows(markets)].filter((part) => part.length > 0).map((part) => table(part)),
         ...(pix_line ? [pix_line] : []),
+        ...(signer ? [`signer: ${signer.problem ?? `ready, its log ends with ${signer.log_head}`}\n`] : []),
       ].join('\n'),
       exit_code: ok ? exit.done : exit.refused,
     }
@@ -105,6 +111,15 @@ async function checkPix({ account, charges }: PixRail<'production'>) {
     return { available: balance?.available.toString() ?? null, problem: null, charges_problem }
   } catch (error) {
     return { available: null, problem: (error as Error).message, charges_problem }
+  }
+}
+
+/** The keys of seals are not compared, because that needs the database: trilho signer check does it. */
+async function checkSigner(signer: RemoteSigner) {
+  try {
+    return { log_head: headText(await signer.check({ without_seal: true })), problem: null }
+  } catch (error) {
+    return { log_head: null, problem: (error as Error).message }
   }
 }
 

@@ -80,6 +80,11 @@ const table: Readonly<Record<string, Row>> = {
   migrate: { kind: 'other' },
   audit: { kind: 'reads' },
   'config check': { kind: 'reads' },
+  // Tested in test/chains/remote-signer.test.ts.
+  signer: { kind: 'other' },
+  'signer seal-key': { kind: 'other' },
+  'signer check': { kind: 'reads' },
+  'signer verify-log': { kind: 'reads' },
   'secrets check': { kind: 'reads' },
   // Tested in secrets.test.ts, because it changes the key of the data folder; its rule is tested in rules.test.ts.
   'secrets rotate': { kind: 'act' },
@@ -190,7 +195,8 @@ beforeAll(async () => {
   )
   hands = openDirectAccess(await createDatabase())
   const { shared, worlds, office, database } = hands
-  reach = { url: database.url, shared, worlds, office }
+  const logKey = async () => Buffer.alloc(32)
+  reach = { url: database.url, shared, worlds, office, logKey, remote_signer: undefined }
   const { id: partner_id } = await createPartner(shared, 'Acme')
   const makeIn = async (environment: Environment) => {
     const world = worlds[environment]

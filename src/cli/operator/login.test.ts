@@ -28,7 +28,8 @@ let reach: Reach
 beforeAll(async () => {
   hands = openDirectAccess(await createDatabase())
   const { shared, worlds, office, database } = hands
-  reach = { url: database.url, shared, worlds, office }
+  const logKey = async () => Buffer.alloc(32)
+  reach = { url: database.url, shared, worlds, office, logKey, remote_signer: undefined }
 })
 afterAll(() => hands.stop())
 let home: string

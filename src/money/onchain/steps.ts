@@ -90,8 +90,14 @@ type CarryingWorld = World & { noteWaiting(transfer_id: string, why: LaterReason
 /** Reasons that need no person: they are part of the plan. */
 const planned: readonly LaterReason[] = ['scheduled', 'not_worth_it']
 
+const unanswered: readonly LaterReason[] = [
+  'endpoints_unavailable',
+  'endpoints_disagree',
+  'signer_unavailable',
+]
+
 const waitingFor = (why: LaterReason): AnswerSummary => ({
-  heard: why === 'endpoints_unavailable' || why === 'endpoints_disagree' ? 'unknown' : 'waiting',
+  heard: unanswered.includes(why) ? 'unknown' : 'waiting',
   said: `later ${why}`,
 })
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { networks } from '../../core/networks.ts'
-import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
+import { orNoSigner, SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
 import { readSigned } from './bitcoin/bytes.ts'
 import { isInMempool, sendRaw } from './bitcoin/calls.ts'
 import { type BitcoinDrafted, draftBitcoin } from './bitcoin/drafting.ts'
@@ -88,7 +88,11 @@ export function openBitcoinRail(options: BitcoinRailOptions): BitcoinRail {
       const [own, rate] = await Promise.all([wallet(), rateNow()])
       const cost = expectedCost(options.caps, { order, wallet: own, rate })
       const { id: transfer_id, amount } = order
-      return (await signer.keepRoom({ transfer_id, network: 'bitcoin', amount, cost })) === undefined
+      const answer = await orNoSigner(async () => {
+        const exceeded = await signer.keepRoom({ transfer_id, network: 'bitcoin', amount, cost })
+        return exceeded === undefined ? 'room' : 'signer_limit'
+      })
+      return answer ?? 'signer_unavailable'
     },
 
     async attempt(order, spending, made, purpose, signal) {
@@ -101,7 +105,9 @@ export function openBitcoinRail(options: BitcoinRailOptions): BitcoinRail {
       if (drafted?.kind !== 'drafted') return later(order, drafted?.why ?? 'endpoints_unavailable')
       signal?.throwIfAborted()
       try {
-        return { kind: 'signed', transaction: await signDraft(signer, drafted.draft, drafted.commission) }
+        const { draft, commission } = drafted
+        const transaction = await orNoSigner(() => signDraft(signer, draft, commission))
+        return transaction ? { kind: 'signed', transaction } : later(order, 'signer_unavailable')
       } catch (error) {
         if (error instanceof SignatureRefused && passingRules.includes(error.rule))
           return later(order, error.rule === 'fee_cap' ? 'fee_above_cap' : 'signer_limit')

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { networks } from '../../core/networks.ts'
-import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
+import { orNoSigner, SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
 import { openCheck, orNone, orUnavailable, remembered, unavailable } from './check.ts'
 import { knowsTransaction, newestBlock, priorityFee, sendTransaction } from './evm/calls.ts'
 import { checkChain, readHoldings, readWallet, walletOf } from './evm/condition.ts'
@@ -110,7 +110,7 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
       if (!screened) return later(order, 'endpoints_unavailable')
       if (screened.kind === 'refused') return screened
       const why = screened.kind === 'later' ? screened.why : await noRoom(options, order, screened)
-      return why ? later(order, why) : { kind: 'payable' }
+      return why === 'room' ? { kind: 'payable' } : later(order, why)
     },
 
     async attempt(order, reservation, made, purpose, signal) {
@@ -125,7 +125,8 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
       if (drafted?.kind !== 'drafted') return later(order, drafted?.why ?? 'endpoints_unavailable')
       signal?.throwIfAborted()
       try {
-        return { kind: 'signed', transaction: await signDraft(signer, drafted.transaction, commission) }
+        const transaction = await orNoSigner(() => signDraft(signer, drafted.transaction, commission))
+        return transaction ? { kind: 'signed', transaction } : later(order, 'signer_unavailable')
       } catch (error) {
         if (error instanceof SignatureRefused && passingRules.includes(error.rule))
           return later(order, error.rule === 'fee_cap' ? 'fee_above_cap' : 'signer_limit')
@@ -159,9 +160,13 @@ async function noRoom(
   { signer, network, cost_most_wei }: EvmChainOptions,
   { id: transfer_id, amount }: ChainOrder,
   expected: { readonly gas_wei: bigint },
-): Promise<'signer_limit' | undefined> {
+): Promise<'signer_limit' | 'signer_unavailable' | 'room'> {
   const gas_wei = expected.gas_wei < cost_most_wei ? expected.gas_wei : cost_most_wei
-  return (await signer.keepRoom({ transfer_id, network, amount, cost: gas_wei })) && 'signer_limit'
+  const answer = await orNoSigner(async () => {
+    const exceeded = await signer.keepRoom({ transfer_id, network, amount, cost: gas_wei })
+    return exceeded === undefined ? 'room' : 'signer_limit'
+  })
+  return answer ?? 'signer_unavailable'
 }
 
 /** Refuses while endpoints tell different figures: `details.why` says so. */

@@ -96,6 +96,8 @@ export const laterReasons = [
   /** The token's contract refuses the payment now: it is paused, or does not tell why. */
   'token_reverts',
   'signer_limit',
+  /** The signer is another process: it does not answer, or it is not the one that the settings describe. */
+  'signer_unavailable',
   'endpoints_unavailable',
   'endpoints_disagree',
   /** Another transfer spends the change of the payment: a cancel would make the other one impossible. */

@@ -34,6 +34,8 @@ export type BitcoinSignerOptions = {
   readonly caps: BitcoinCaps
   readonly per_hour: HourlyLimits
   readonly signedBefore?: () => Promise<readonly SignedBefore[]>
+  /** Whether exactly these bytes were signed within the last hour: their signature is the same one, and counts once. */
+  readonly isCounted?: (unsigned: string) => boolean
   readonly clock?: { now(): number }
 }
 
@@ -68,7 +70,7 @@ export function localBitcoinSigner(options: BitcoinSignerOptions): Signer {
         throw refusal(request, 'network', `it has no key for ${request.intent.network}.`)
       if (!isSealed(await sealKey(), request.intent))
         throw refusal(request, 'seal', 'the seal does not fit its id, network, destination and amount.')
-      const hourly = (await countsOnce()).get('bitcoin')!
+      const hourly = options.isCounted?.(request.unsigned) ? undefined : (await countsOnce()).get('bitcoin')!
       const { draft, keys } = checkDraft(request, { wallet, keyOf, caps, hourly, amounts })
       for (const coin of draft.coins) amounts.set(outpointText(coin), coin.amount)
       try {
@@ -90,7 +92,7 @@ type BitcoinRules = {
   /** The key that spends a coin, by what the request says of it. Undefined: the signer has none. */
   readonly keyOf: (coin: Coin) => Uint8Array | undefined
   readonly caps: BitcoinCaps
-  readonly hourly: Hourly
+  readonly hourly: Hourly | undefined
   /** What was told of each coin that was signed for. */
   readonly amounts: ReadonlyMap<string, bigint>
 }
@@ -130,7 +132,7 @@ function checkDraft(
   assertRule('value', fee > 0n, 'the outputs are worth more than the coins.')
   assertRule('fee_cap', isWithinCaps({ fee, vsize }, caps), 'the fee is above a cap.')
   const amount = purpose === 'pay' ? intent.amount : 0n
-  const exceeded = hourly.take({ spends: coinThatStandsFor(coins), amount, cost: fee }, intent.transfer_id)
+  const exceeded = hourly?.take({ spends: coinThatStandsFor(coins), amount, cost: fee }, intent.transfer_id)
   if (exceeded) throw refusal(request, exceeded, hourlyProblems[exceeded])
   return { draft, keys }
 }

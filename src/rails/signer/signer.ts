@@ -46,32 +46,54 @@ export interface Signer {
 }
 
 /** The rule that a request breaks. */
-export type SignerRule =
-  | 'network'
-  | 'purpose'
-  | 'seal'
-  | 'encoding'
-  | 'already_signed'
-  | 'chain_id'
-  | 'wallet'
-  | 'nonce'
-  | 'coins'
-  | 'to'
-  | 'value'
-  | 'data'
-  | 'fee_cap'
-  | 'count_per_hour'
-  | 'amount_per_hour'
-  | 'costs_per_hour'
+export const signerRules = [
+  'network',
+  'purpose',
+  'seal',
+  'encoding',
+  'already_signed',
+  'chain_id',
+  'wallet',
+  /** The transfer was signed before, for another network, destination or amount. */
+  'transfer',
+  'nonce',
+  'coins',
+  'to',
+  'value',
+  'data',
+  'fee_cap',
+  'count_per_hour',
+  'amount_per_hour',
+  'costs_per_hour',
+] as const
+export type SignerRule = (typeof signerRules)[number]
 
 /** Nothing was signed. The message has no bytes of the transaction and nothing of the key. */
 export class SignatureRefused extends Error {
   readonly rule: SignerRule
   readonly transfer_id: string
+  readonly problem: string
 
   constructor(rule: SignerRule, transfer_id: string, problem: string) {
     super(`The signer refuses transfer ${transfer_id}: ${problem}`)
     this.rule = rule
     this.transfer_id = transfer_id
+    this.problem = problem
+  }
+}
+
+/**
+ * A signer in another process did not answer, or is not the one that the settings describe. Whether it signed is unknown, and need not be
+ * known: the same bytes get the same signature when they are asked for again.
+ */
+export class SignerUnavailable extends Error {}
+
+/** Undefined while the signer is not available. */
+export async function orNoSigner<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof SignerUnavailable) return undefined
+    throw error
   }
 }

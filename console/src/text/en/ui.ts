@@ -116,6 +116,7 @@ export const ui = {
     wallet_blocked: 'the token blocks the wallet',
     token_reverts: 'the token refuses the payment: it is paused, or does not say why',
     signer_limit: 'the signer has reached its limit of this hour',
+    signer_unavailable: 'the signer does not answer, or is not the configured one',
     endpoints_unavailable: 'no endpoint of the network answers',
     endpoints_disagree: 'the endpoints of the network disagree',
     change_is_spent: 'another transfer spends the change of the payment',

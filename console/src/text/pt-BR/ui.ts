@@ -190,6 +190,7 @@ export const ui: typeof En = {
     wallet_blocked: 'o token bloqueia a carteira',
     token_reverts: 'o token recusa o pagamento: está pausado ou não diz por quê',
     signer_limit: 'o assinador atingiu o limite desta hora',
+    signer_unavailable: 'o assinador não responde ou não é o configurado',
     endpoints_unavailable: 'nenhum endpoint da rede responde',
     endpoints_disagree: 'os endpoints da rede discordam',
     change_is_spent: 'outra transferência gasta o troco do pagamento',

@@ -98,7 +98,8 @@ async function screenOrder(scene: CoinScene, order: ChainOrder): Promise<Screene
   // The money would not leave the wallet, and the books would say that it did.
   if (script === (await scene.placeOf()).script) return { kind: 'refused', rail_code: 'own_address' }
   // Coins that are reserved and cannot be signed for within this hour would be missing for other transfers.
-  return (await scene.rail.keepRoom(order)) ? { kind: 'payable' } : scene.later(order, 'signer_limit')
+  const room = await scene.rail.keepRoom(order)
+  return room === 'room' ? { kind: 'payable' } : scene.later(order, room)
 }
 
 /** A cancel pays nobody, so it is signed also for coins that are spent or gone: operators resolve a transfer by it. */

@@ -64,7 +64,7 @@ export interface BitcoinRail {
    * Asked before coins are reserved: whether the signer's limits of an hour leave room for the payment. The room is kept for it for
    * half a minute.
    */
-  keepRoom(order: ChainOrder): Promise<boolean>
+  keepRoom(order: ChainOrder): Promise<'room' | 'signer_limit' | 'signer_unavailable'>
   /** Terms are `fee` and `vsize` of the signed transaction, and `rate`, today's when it was signed, in satoshis per 1,000 virtual bytes. */
   attempt(
     order: ChainOrder,

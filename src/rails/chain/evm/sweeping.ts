@@ -1,4 +1,5 @@
 import { networks } from '../../../core/networks.ts'
+import { SignerUnavailable } from '../../signer/signer.ts'
 import { type SweepPurpose, SweepSignatureRefused, type SweepSigner } from '../../signer/sweeps.ts'
 import { orNone } from '../check.ts'
 import { broadcastToAll, PRIORITY_MOST_WEI, REPLACE_AFTER_MS } from '../evm.ts'
@@ -80,6 +81,7 @@ export type SweepLater =
   | 'not_worth_it'
   | 'token_reverts'
   | 'signer_limit'
+  | 'signer_unavailable'
   | 'endpoints_unavailable'
 
 export type AddressState = Block & {
@@ -302,6 +304,7 @@ async function signWith(
   } catch (error) {
     if (error instanceof SweepSignatureRefused && error.rule.endsWith('_per_hour'))
       return { kind: 'later', why: 'signer_limit' }
+    if (error instanceof SignerUnavailable) return { kind: 'later', why: 'signer_unavailable' }
     throw error
   }
 }

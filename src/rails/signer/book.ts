@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto'
+import type { Network } from '../../core/networks.ts'
+import { coinThatStandsFor, outpointText } from '../chain/bitcoin/transaction.ts'
+import type { SignedBefore } from './hourly.ts'
+import type { SignatureLine, SweepEntry, TransferEntry } from './log.ts'
+import { SignatureRefused, type SignRequest } from './signer.ts'
+import { spentBySweep } from './sweeps.ts'
+
+/**
+ * What the log of signatures says about earlier signatures, in memory. It answers two kinds of questions: what was signed within the last
+ * hour, and whether a payment contradicts an earlier one.
+ *
+ * Bound: the newest `transfers_most` transfers, and the signatures of one hour, of which the hourly limits allow so many. For transfers
+ * that are forgotten, the highest nonce of each wallet stays: no payment is signed with that nonce or a lower one.
+ */
+export type SignatureBook = {
+  apply(line: SignatureLine): void
+  /** Throws `SignatureRefused` if the transaction contradicts one that was signed before. */
+  checkTransfer(request: SignRequest): void
+  /** Throws `SignatureRefused` if a payment of the transfer was signed before: then the transfer has a nonce or coins already. */
+  checkUnpaid(transfer: { readonly transfer_id: string; readonly network: Network }): void
+  /** Whether these bytes were signed within the last hour. */
+  hasRecent(unsigned: string): boolean
+  signedWithinAnHour(kind: 'transfer' | 'sweep'): readonly SignedBefore[]
+}
+
+const HOUR_MS = 3_600_000
+const TRANSFERS_MOST = 100_000
+
+/** What is known of one transfer. `paid_with`: the nonce, or the coin that stands for its coins. */
+type KnownTransfer = {
+  readonly order: string
+  readonly network: Network
+  readonly paid_with?: string
+  readonly coins: readonly string[]
+}
+
+type Recent = SignedBefore & { readonly kind: 'transfer' | 'sweep'; readonly unsigned: string }
+
+export function openSignatureBook({
+  clock,
+  transfers_most = TRANSFERS_MOST,
+}: {
+  readonly clock: { now(): number }
+  readonly transfers_most?: number
+}): SignatureBook {
+  const transfers = indexOfTransfers(transfers_most)
+  let recent: Recent[] = []
+  const withinAnHour = (): readonly Recent[] => {
+    const now = clock.now()
+    // Lines are in the order of their time.
+    const first = recent.findIndex(({ at }) => now - at.getTime() < HOUR_MS)
+    if (first !== 0) recent = first === -1 ? [] : recent.slice(first)
+    return recent
+  }
+
+  return {
+    ...transfers,
+    apply(line) {
+      if (line.kind !== 'transfer' && line.kind !== 'sweep') return
+      if (line.kind === 'transfer') transfers.apply(line)
+      const { kind, network, unsigned } = line
+      const amount = kind === 'transfer' && line.purpose === 'pay' ? BigInt(line.amount) : 0n
+      // Gas that is sent to a deposit address counts as a cost.
+      const sent = kind === 'sweep' && line.purpose === 'fund' ? BigInt(line.amount) : 0n
+      const spends = kind === 'transfer' ? spentBy(line) : spentByLoggedSweep(line)
+      const cost = BigInt(line.cost) + sent
+      recent.push({ kind, network, unsigned, spends, amount, cost, at: new Date(line.at) })
+      withinAnHour()
+    },
+    hasRecent(unsigned) {
+      const hash = hashOfUnsigned(unsigned)
+      return withinAnHour().some((one) => one.unsigned === hash)
+    },
+    signedWithinAnHour: (kind) => withinAnHour().filter((one) => one.kind === kind),
+  }
+}
+
+function indexOfTransfers(transfers_most: number) {
+  /** In the order of their first signature: the oldest one is forgotten first. */
+  const transfers = new Map<string, KnownTransfer>()
+  /** The transfer that each nonce, or coin, pays. */
+  const payers = new Map<string, string>()
+  const coin_amounts = new Map<string, string>()
+  /** By network: nonces up to this one belong to transfers that are forgotten. */
+  const forgotten_nonces = new Map<Network, bigint>()
+
+  function forget(transfer_id: string): void {
+    const { network, paid_with, coins } = transfers.get(transfer_id)!
+    transfers.delete(transfer_id)
+    for (const id of coins) {
+      coin_amounts.delete(id)
+      payers.delete(`${network} ${id}`)
+    }
+    if (coins.length > 0 || paid_with === undefined) return
+    payers.delete(`${network} ${paid_with}`)
+    const nonce = BigInt(paid_with)
+    if (nonce > (forgotten_nonces.get(network) ?? -1n)) forgotten_nonces.set(network, nonce)
+  }
+
+  return {
+    apply(entry: TransferEntry): void {
+      const { transfer_id, network, purpose, coins = [] } = entry
+      const known = transfers.get(transfer_id)
+      const ids = coins.map(({ id }) => id)
+      const paid_with = purpose === 'pay' ? spentBy(entry) : known?.paid_with
+      transfers.set(transfer_id, {
+        ...{ order: orderOf(entry), network, coins: [...new Set([...(known?.coins ?? []), ...ids])] },
+        ...(paid_with === undefined ? {} : { paid_with }),
+      })
+      for (const { id, amount } of coins) coin_amounts.set(id, amount)
+      if (purpose === 'pay')
+        for (const spent of ids.length > 0 ? ids : [spentBy(entry)])
+          payers.set(`${network} ${spent}`, transfer_id)
+      while (transfers.size > transfers_most) forget(transfers.keys().next().value!)
+    },
+
+    checkTransfer(request: SignRequest): void {
+      const { transfer_id, network, destination_address: destination, amount } = request.intent
+      const known = transfers.get(transfer_id)
+      if (known && known.order !== orderOf({ network, destination, amount: amount.toString() }))
+        throw new SignatureRefused(
+          'transfer',
+          transfer_id,
+          'it was signed before for another network, destination or amount, as the signer’s log says.',
+        )
+      const { rule, spends, parts, amounts } = spendingOf(request)
+      const refusal = (problem: string) => new SignatureRefused(rule, transfer_id, problem)
+      for (const [id, told] of amounts)
+        if ((coin_amounts.get(id) ?? told) !== told)
+          throw refusal('a coin had another amount before, as the signer’s log says.')
+      // A cancel pays nobody, so it may compete with every payment.
+      if (request.purpose !== 'pay') return
+      const same = rule === 'nonce' ? 'nonce' : 'coins'
+      if (known?.paid_with !== undefined && known.paid_with !== spends)
+        throw refusal(`its payment was signed before with another ${same}: it could be paid twice.`)
+      const payer = parts
+        .map((part) => payers.get(`${network} ${part}`))
+        .find((id) => id && id !== transfer_id)
+      if (payer !== undefined)
+        throw refusal(`the payment of ${payer} was signed before with the same ${same}.`)
+      const forgotten = rule === 'nonce' && !known ? forgotten_nonces.get(network) : undefined
+      if (forgotten !== undefined && BigInt(spends) <= forgotten)
+        throw refusal('the nonce belongs to an older transfer.')
+    },
+
+    checkUnpaid({ transfer_id, network }: { readonly transfer_id: string; readonly network: Network }): void {
+      if (transfers.get(transfer_id)?.paid_with === undefined) return
+      throw new SignatureRefused(
+        network === 'bitcoin' ? 'coins' : 'nonce',
+        transfer_id,
+        'its payment was signed before, as the signer’s log says, and the service has lost the record of that. The database may be restored from a backup.',
+      )
+    },
+  }
+}
+
+/** What a request spends: the nonce, or the coins with the amounts that the service tells. */
+function spendingOf({ reservation }: SignRequest) {
+  if ('nonce' in reservation) {
+    const spends = reservation.nonce.toString()
+    return { rule: 'nonce', spends, parts: [spends], amounts: [] } as const
+  }
+  const { coins } = reservation
+  const amounts = coins.map((coin) => [outpointText(coin), `${coin.amount}`] as const)
+  return {
+    ...({ rule: 'coins', spends: coinThatStandsFor(coins), amounts } as const),
+    parts: amounts.map(([id]) => id),
+  }
+}
+
+export const hashOfUnsigned = (unsigned: string): string =>
+  createHash('sha256').update(unsigned).digest('hex')
+
+const orderOf = ({
+  network,
+  destination,
+  amount,
+}: Pick<TransferEntry, 'network' | 'destination' | 'amount'>): string =>
+  createHash('sha256')
+    .update(JSON.stringify([network, destination, amount]))
+    .digest('base64url')
+
+const spentBy = ({ nonce, coins = [] }: TransferEntry): string =>
+  nonce ?? coins.map(({ id }) => id).sort()[0] ?? ''
+
+const spentByLoggedSweep = ({ purpose, address_index, nonce }: SweepEntry): string =>
+  spentBySweep({ purpose, address_index, nonce: BigInt(nonce) })
