@@ -3,8 +3,8 @@ import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { networks } from '../../core/networks.ts'
 import { tronAddressOfKey } from '../chain/tron/address.ts'
-import { transferData } from '../chain/tron/token.ts'
-import { encodeRaw, factsOfSigned, type TronTransaction, txIdOf } from '../chain/tron/transaction.ts'
+import { trc20TransferData } from '../chain/tron/token.ts'
+import { encodeRaw, type TronTransaction, tronFactsOf, txIdOf } from '../chain/tron/transaction.ts'
 import { sealOf } from './seal.ts'
 import { type Intent, SignatureRefused, type SignerRule, type SignRequest } from './signer.ts'
 import { localTronSigner, TRON_EXPIRY_MS } from './tron.ts'
@@ -35,7 +35,7 @@ function intentOf(changes: Partial<Intent> = {}): Intent {
 const payment = (changes: Partial<TronTransaction> = {}): TronTransaction => ({
   owner: wallet,
   contract: networks.tron.usdt_contracts[0],
-  data: transferData(destination_address, amount),
+  data: trc20TransferData(destination_address, amount),
   ref_block: { bytes: '4db5', hash: '9341d33e550cdeef' },
   expiration: BigInt(NOW + TRON_EXPIRY_MS),
   timestamp: BigInt(NOW),
@@ -68,7 +68,7 @@ const ruleOf = (
 test('signs exactly the bytes that it was handed', async () => {
   const request = requestOf()
   const { signed } = await openSigner().sign(request)
-  expect(factsOfSigned(signed)).toEqual({
+  expect(tronFactsOf(signed)).toEqual({
     raw: request.unsigned,
     signer: wallet,
     tx_hash: txIdOf(request.unsigned),
@@ -90,21 +90,21 @@ describe('refuses', () => {
     ['a reservation of coins', 'nonce', { reservation: { wallet, coins: [] } }],
     ['another owner', 'wallet', { unsigned: payment({ owner: stranger }) }],
     ['another contract', 'to', { unsigned: payment({ contract: stranger }) }],
-    ['another destination', 'data', { unsigned: payment({ data: transferData(stranger, amount) }) }],
-    ['another amount', 'data', { unsigned: payment({ data: transferData(destination_address, 1n) }) }],
+    ['another destination', 'data', { unsigned: payment({ data: trc20TransferData(stranger, amount) }) }],
+    ['another amount', 'data', { unsigned: payment({ data: trc20TransferData(destination_address, 1n) }) }],
     [
       'another function',
       'data',
       {
         unsigned: payment({
-          data: transferData(destination_address, amount).replace('a9059cbb', '095ea7b3'),
+          data: trc20TransferData(destination_address, amount).replace('a9059cbb', '095ea7b3'),
         }),
       },
     ],
     [
       'more data than a transfer',
       'data',
-      { unsigned: payment({ data: `${transferData(destination_address, amount)}00` }) },
+      { unsigned: payment({ data: `${trc20TransferData(destination_address, amount)}00` }) },
     ],
     ['a fee limit above the cap', 'fee_cap', { unsigned: payment({ fee_limit: 30_000_001n }) }],
     [

@@ -1,6 +1,6 @@
 import { networks } from '../../core/networks.ts'
 import { tronAddressOfKey, tronHexOf } from '../chain/tron/address.ts'
-import { transferData } from '../chain/tron/token.ts'
+import { trc20TransferData } from '../chain/tron/token.ts'
 import { decodeRaw, signRaw, type TronTransaction } from '../chain/tron/transaction.ts'
 import {
   type Hourly,
@@ -92,7 +92,7 @@ function checkTransaction(request: SignRequest, rules: Rules, hourly: Hourly): v
   const is_order = tronHexOf(destination_address) !== undefined && amount > 0n
   assertRule(
     'data',
-    is_order && found.data === transferData(destination_address, amount),
+    is_order && found.data === trc20TransferData(destination_address, amount),
     'the data is not exactly a transfer of the amount to the destination.',
   )
   assertRule('fee_cap', found.fee_limit <= fee_most, 'the transaction may cost more than the cap.')

@@ -2,7 +2,7 @@ import { transferData as evmTransferData, TRANSFER_TOPIC } from '../evm/token.ts
 import { accountHexOf } from './address.ts'
 
 /** The contract of USDT (TRC-20): its calls and logs are those of ERC-20, with the 20 bytes of an account and without 0x. */
-export const transferData = (destination: string, amount: bigint): string =>
+export const trc20TransferData = (destination: string, amount: bigint): string =>
   evmTransferData(`0x${accountHexOf(destination)}`, amount).slice(2)
 
 export const TRON_TRANSFER_TOPIC = TRANSFER_TOPIC.slice(2)
@@ -32,7 +32,7 @@ const WORD = /^[0-9a-f]{64}$/
 const ADDRESS_WORD = /^0{24}[0-9a-f]{40}$/
 
 /** Accounts, as 20 bytes in hex. */
-export function transfersIn(logs: readonly TronLog[], contract: string): TronTransfer[] {
+export function trc20TransfersIn(logs: readonly TronLog[], contract: string): TronTransfer[] {
   const account = accountHexOf(contract)
   return logs.flatMap(({ address, topics, data }, log_index) => {
     const [topic, from, to] = topics
@@ -44,13 +44,13 @@ export function transfersIn(logs: readonly TronLog[], contract: string): TronTra
 }
 
 /** Whether the logs show exactly one movement of the token, and it is this one. */
-export function showsTransfer(
+export function showsTrc20Transfer(
   logs: readonly TronLog[],
   wanted: { readonly contract: string; readonly from: string; readonly to: string; readonly amount: bigint },
 ): boolean {
   const account = accountHexOf(wanted.contract)
   const moved = logs.filter(({ address, topics }) => address === account && topics[0] === TRON_TRANSFER_TOPIC)
-  const [only] = transfersIn(moved, wanted.contract)
+  const [only] = trc20TransfersIn(moved, wanted.contract)
   return (
     moved.length === 1 &&
     only !== undefined &&

@@ -2,15 +2,15 @@ import { hexToBytes } from '@noble/hashes/utils.js'
 import { describe, expect, test } from 'vitest'
 import { tronAddressOf, tronAddressOfKey, tronHexOf } from './address.ts'
 import { readFields } from './protobuf.ts'
-import { transferData } from './token.ts'
+import { trc20TransferData } from './token.ts'
 import {
   decodeRaw,
   encodeRaw,
   encodeSigned,
-  factsOfSigned,
   refBlockOf,
   signRaw,
   type TronTransaction,
+  tronFactsOf,
   txIdOf,
 } from './transaction.ts'
 
@@ -78,7 +78,7 @@ const walletCore = {
 
 describe('bytes equal to those of other programs', () => {
   test.each(Object.entries(vectors))('%s', (_, { raw, tx_hash, to, amount, ...transaction }) => {
-    expect(transferData(to, amount)).toBe(transaction.data)
+    expect(trc20TransferData(to, amount)).toBe(transaction.data)
     expect(encodeRaw(transaction)).toBe(raw)
     expect(decodeRaw(raw)).toEqual(transaction)
     expect(txIdOf(raw)).toBe(tx_hash)
@@ -87,7 +87,7 @@ describe('bytes equal to those of other programs', () => {
   test('the signature of a mined transaction is attributed to its wallet', () => {
     const { raw, tx_hash, owner } = vectors.mined!
     const signed = encodeSigned(raw, hexToBytes(MINED_SIGNATURE))
-    expect(factsOfSigned(signed)).toEqual({ raw, tx_hash, signer: owner })
+    expect(tronFactsOf(signed)).toEqual({ raw, tx_hash, signer: owner })
   })
 
   test('the signature of a published key', () => {
@@ -97,7 +97,7 @@ describe('bytes equal to those of other programs', () => {
     expect(txIdOf(raw)).toBe(tx_hash)
     const signature = hexToBytes(`${rs}${(27 + recovery).toString(16)}`)
     expect(signRaw(raw, secret)).toBe(encodeSigned(raw, signature))
-    expect(factsOfSigned(signRaw(raw, secret))).toEqual({ raw, tx_hash, signer: owner })
+    expect(tronFactsOf(signRaw(raw, secret))).toEqual({ raw, tx_hash, signer: owner })
   })
 
   test('the id of block 0 of Tron gives its reference', () => {
@@ -165,11 +165,11 @@ describe('strict decoding', () => {
 
   test('a signature is of its bytes alone', () => {
     const signed = signRaw(walletCore.raw, hexToBytes(walletCore.key))
-    expect(factsOfSigned(`${signed}00`)).toBeUndefined()
-    expect(factsOfSigned(signed.slice(0, -2))).toBeUndefined()
-    expect(factsOfSigned('')).toBeUndefined()
+    expect(tronFactsOf(`${signed}00`)).toBeUndefined()
+    expect(tronFactsOf(signed.slice(0, -2))).toBeUndefined()
+    expect(tronFactsOf('')).toBeUndefined()
     const other = signed.replace('70d889a4', '70d989a4')
-    expect(factsOfSigned(other)?.signer).not.toBe(walletCore.owner)
+    expect(tronFactsOf(other)?.signer).not.toBe(walletCore.owner)
   })
 })
 

@@ -144,7 +144,7 @@ export const encodeSigned = (raw: string, signature: Uint8Array): string =>
 /** What a signature was made over, by whom, and its id on the chain, all computed from the signed bytes alone. */
 export type TronSignatureFacts = { readonly raw: string; readonly signer: string; readonly tx_hash: string }
 
-export function factsOfSigned(signed: string): TronSignatureFacts | undefined {
+export function tronFactsOf(signed: string): TronSignatureFacts | undefined {
   if (!HEX_FORM.test(signed)) return undefined
   try {
     const parts = partsOf(hexToBytes(signed))
