@@ -35,6 +35,7 @@ import { localSweepSigner, type SweepSigner } from '../rails/signer/sweeps.ts'
 import { secretOf } from '../rails/signer/wallet-key.ts'
 import type { World } from '../world.ts'
 import type { Config } from './config.ts'
+import { openTron } from './rails-tron.ts'
 
 /** What production pays with, made from the settings. A network without endpoints stays unavailable. */
 export type ProductionRails = {
@@ -70,7 +71,7 @@ export type RailOptions = {
 }
 
 const isConfigured = ({ chains }: Pick<Config, 'chains'>, network: Network): boolean =>
-  (isEvmNetwork(network) || network === 'bitcoin') && chains[network].rpc.length > 0
+  chains[network].rpc.length > 0
 
 /** Whether production pays Pix. */
 export const isPixConfigured = ({ efi }: Pick<Config, 'efi'>): boolean => efi.client_id !== undefined
@@ -89,16 +90,20 @@ export function openProductionRails(options: RailOptions): ProductionRails {
   const parts = { ...options, sealKey, ethPrice: () => etherPrice(prices, clock) }
   const evm = openEvm(parts)
   const bitcoin = isConfigured(config, 'bitcoin') ? openBitcoin(parts) : undefined
+  const tron = isConfigured(config, 'tron') ? openTron({ ...parts, keyless }) : undefined
+  const followers = [...(bitcoin ? [bitcoin.chain] : []), ...(tron ? [tron.chain] : [])]
   const efi = openConfiguredEfi(parts)
 
   return {
     pix: efi ?? unavailablePix,
     prices: prices ?? noPrices,
-    followers: bitcoin ? [bitcoin.chain] : [],
+    followers,
     sweepers: evm.sweepers,
     chains: chainsOf(
       (network) =>
-        (network === 'bitcoin' ? bitcoin?.chain : evm.chains.get(network)) ?? unavailableChain(network),
+        followers.find((chain) => chain.network === network) ??
+        evm.chains.get(network) ??
+        unavailableChain(network),
     ),
     deposit_addresses: derivedAddresses('production', xpubsOf(config), (network) =>
       isConfigured(config, network),
@@ -108,9 +113,13 @@ export function openProductionRails(options: RailOptions): ProductionRails {
       const key = await sealKey()
       return (ordered) => sealOf(key, ordered)
     },
-    wallets: async () => ({ ...(await evm.signer.addresses()), ...(await bitcoin?.signer.addresses()) }),
+    wallets: async () => ({
+      ...(await evm.signer.addresses()),
+      ...(await bitcoin?.signer.addresses()),
+      ...(await tron?.signer.addresses()),
+    }),
     async stop() {
-      const rpcs = [...evm.rpcs, ...(bitcoin ? [bitcoin.rpc] : [])]
+      const rpcs = [...evm.rpcs, ...(bitcoin ? [bitcoin.rpc] : []), ...(tron ? [tron.rpc] : [])]
       const others = [...(exchanges ? [exchanges] : []), ...(efi ? [efi] : [])]
       await Promise.all([...rpcs, ...others].map((one) => one.stop()))
     },
