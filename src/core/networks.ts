@@ -32,7 +32,12 @@ export type NetworkRow = {
       /** The contract of USDT that is paid from; then others that hold USDT and are no destinations either. */
       readonly usdt_contracts: readonly [string, ...string[]]
     }
-  | { readonly kind: 'tron'; readonly usdt_contracts: readonly [string, ...string[]] }
+  | {
+      readonly kind: 'tron'
+      /** Pays for energy and bandwidth; 6 decimals. */
+      readonly gas_coin: 'TRX'
+      readonly usdt_contracts: readonly [string, ...string[]]
+    }
   | { readonly kind: 'bitcoin' }
 )
 
@@ -83,6 +88,7 @@ export const networks = {
   tron: {
     asset: 'USDT',
     kind: 'tron',
+    gas_coin: 'TRX',
     usdt_contracts: ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
     confirmations: 20,
     deposit_least: 1_000_000n,

@@ -40,6 +40,7 @@ export const worldGrants: Record<string, string> = {
   blocks: 'SELECT, INSERT, DELETE',
   coins: 'SELECT, INSERT, UPDATE',
   foreign_spends: 'SELECT, INSERT',
+  wallet_scans: 'SELECT, INSERT, UPDATE',
   deposit_scans: 'SELECT, INSERT, UPDATE',
   unknown_tokens: 'SELECT, INSERT, DELETE',
   unknown_token_scans: 'SELECT, INSERT, UPDATE',
@@ -185,7 +186,9 @@ export const tablePurposes: Record<string, string> = {
   blocks: 'the newest blocks of a chain that is followed block by block',
   coins:
     'outputs that pay a wallet of the service or a deposit address, which transfer reserved each, and what spent it',
-  foreign_spends: 'mined transactions that spend coins of a wallet and that this database did not sign',
+  foreign_spends:
+    'mined transactions that spend coins of a wallet, or pay from it, and that this database did not sign',
+  wallet_scans: 'how far the blocks of a chain without nonces were read for what leaves a wallet',
   deposit_scans: 'how far the blocks of a network were read for payments to deposit addresses',
   unknown_tokens: 'other tokens than USDT that arrived at deposit addresses; shown, and never credited',
   unknown_token_scans: 'how far the blocks of a network were read for unknown tokens',

@@ -174,8 +174,27 @@ describe('a rail', () => {
     expect(chains.signer.btc).toBe(25_000_000n)
   })
 
+  const TRON_RPC = 'https://key@api.example.com'
+  const TRON_WALLET_KEY = '33'.repeat(32)
+  const TRON_WALLET = 'TEvQ7WSPCbJCKVC7qLo29L6zGJb2VQBRVy'
+
+  test('of tron that is configured whole is accepted', () => {
+    expect(mistakesIn({ TRON_RPC, ROLE: 'api', TRON_WALLET })).toEqual([])
+    const { chains } = readConfig({ TRON_RPC, TRON_WALLET_KEY, TRON_WALLET, TRON_FEE_MAX: '20.5' })
+    expect(chains.tron).toEqual({
+      ...{ rpc: [TRON_RPC], key: TRON_WALLET_KEY, wallet: TRON_WALLET, usdt: undefined, genesis: undefined },
+      ...{ fee_most: 20_500_000n, expiry: 600 },
+    })
+  })
+
   const usdt = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
   test.each([
+    [{ TRON_RPC }, /^TRON_WALLET_KEY is needed with TRON_RPC/],
+    [{ TRON_RPC, ROLE: 'api' }, /^TRON_WALLET is needed with TRON_RPC/],
+    [{ TRON_WALLET_KEY }, /^TRON_WALLET_KEY is set, and no node is/],
+    [{ TRON_USDT: TRON_WALLET }, /^TRON_RPC is needed with TRON_USDT/],
+    [{ TRON_RPC, TRON_WALLET_KEY, TRON_WALLET: usdt }, /^TRON_WALLET must be an address of Tron/],
+    [{ TRON_RPC, TRON_WALLET_KEY, TRON_EXPIRY_S: '601' }, /^TRON_EXPIRY_S /],
     [{ POLYGON_RPC }, /^EVM_WALLET_KEY is needed with POLYGON_RPC/],
     [{ EVM_WALLET_KEY }, /^EVM_WALLET_KEY is set, and no network is: set ETHEREUM_RPC, POLYGON_RPC, /],
     [{ EVM_WALLET_KEY, POLYGON_RPC, ARBITRUM_USDT: usdt }, /^ARBITRUM_RPC is needed with ARBITRUM_USDT/],

@@ -179,6 +179,7 @@ function contradictionsIn(given: Given): (readonly [name: string, mistake: strin
     ...halfPrices(given),
     ...halfRails(given),
     ...halfBitcoin(given),
+    ...halfTron(given),
     ...halfDeposits(given),
     ...halfSigner(given),
   ].flatMap(([wrong, name, mistake]) => (wrong ? [[name, mistake] as const] : []))
@@ -318,6 +319,33 @@ function halfBitcoin({ chains, role }: Given): [boolean, string, string][] {
       'BITCOIN_RATE_FALLBACK',
       'must be at most BITCOIN_RATE_MAX: nothing would be signed',
     ],
+  ]
+}
+
+function halfTron({ chains, role }: Given): [boolean, string, string][] {
+  const { rpc, key, wallet, usdt, genesis } = chains.tron
+  const is_reached = rpc?.length !== 0
+  const alone = Object.entries({ TRON_USDT: usdt, TRON_GENESIS: genesis }).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  )
+  return [
+    [
+      is_reached && !key && role !== 'api',
+      'TRON_WALLET_KEY',
+      'is needed with TRON_RPC: it signs what this node sends. Only a node with ROLE=api goes without',
+    ],
+    [
+      is_reached && !key && !wallet && role === 'api',
+      'TRON_WALLET',
+      'is needed with TRON_RPC on a node without TRON_WALLET_KEY: it looks for the payments of this address',
+    ],
+    [key !== undefined && !is_reached, 'TRON_WALLET_KEY', 'is set, and no node is: set TRON_RPC'],
+    [
+      wallet !== undefined && !key && (role !== 'api' || !is_reached),
+      'TRON_WALLET',
+      'is set without TRON_WALLET_KEY, whose address it names',
+    ],
+    [alone.length > 0 && !is_reached, 'TRON_RPC', `is needed with ${alone.join(', ')}`],
   ]
 }
 

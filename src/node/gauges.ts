@@ -44,11 +44,11 @@ const declared = {
     labels: ['environment', 'rail'],
   },
   trilho_holdings_gas_coin_wei: {
-    help: 'What the wallet of a rail holds of the coin that pays for gas, in wei',
+    help: 'What the wallet of a rail holds of the coin that pays for gas, in wei; on tron in sun',
     labels: ['environment', 'rail'],
   },
   trilho_holdings_gas_floor_wei: {
-    help: 'The gas floor of a rail with a wallet, in wei: below it no transfers are accepted; 0 without a floor',
+    help: 'The gas floor of a rail with a wallet, in wei (on tron in sun): below it no transfers are accepted; 0 without a floor',
     labels: ['environment', 'rail'],
   },
   trilho_holdings_leaving: {
@@ -68,7 +68,7 @@ const declared = {
     labels: ['environment', 'rail'],
   },
   trilho_gas_paid_day_wei: {
-    help: 'What a network charged for the final transactions that were signed in the last 24 hours, in wei, as far as nodes told it',
+    help: 'What a network charged for the final transactions that were signed in the last 24 hours, in wei (on tron in sun), as far as nodes told it',
     labels: ['environment', 'rail'],
   },
   trilho_sweeps_open: {

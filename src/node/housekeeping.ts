@@ -197,7 +197,7 @@ function choresOfCustody(
   return [
     ...followed.map((chain) => ({
       name: `follow ${chain.network}`,
-      work: followWithDeposits(world, chain, log),
+      work: chain.network === 'bitcoin' ? followWithDeposits(world, chain, log) : chain.follow,
       every_ms: FOLLOW_MS,
       environment,
       pool,

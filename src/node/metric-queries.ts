@@ -169,7 +169,7 @@ async function holdings({ db, environment }: World): Promise<Sample[]> {
       ['trilho_holdings_leaving', labels, Number(held.leaving)],
       ['trilho_holdings_age_seconds', labels, age_seconds ?? Number.POSITIVE_INFINITY],
       // Bitcoin has no gas: miners are paid from the coins themselves.
-      ...(networks[rail].kind === 'evm' ? of_gas : []),
+      ...(networks[rail].kind !== 'bitcoin' ? of_gas : []),
     ]
   })
 }

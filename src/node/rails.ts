@@ -43,6 +43,7 @@ import { localSweepSigner, type SweepSigner } from '../rails/signer/sweeps.ts'
 import { secretOf } from '../rails/signer/wallet-key.ts'
 import type { World } from '../world.ts'
 import type { Config } from './config.ts'
+import { openTron } from './rails-tron.ts'
 
 /** What production pays with, made from the settings. A network without endpoints stays unavailable. */
 export type ProductionRails = {
@@ -88,7 +89,7 @@ export type RailOptions = {
 }
 
 const isConfigured = ({ chains }: Pick<Config, 'chains'>, network: Network): boolean =>
-  (isEvmNetwork(network) || network === 'bitcoin') && chains[network].rpc.length > 0
+  chains[network].rpc.length > 0
 
 /** Whether production pays Pix. */
 export const isPixConfigured = ({ efi, starkbank }: Pick<Config, 'efi' | 'starkbank'>): boolean =>
@@ -109,17 +110,21 @@ export function openProductionRails(options: RailOptions): ProductionRails {
   const parts = { ...options, sealKey, remote, ethPrice: () => etherPrice(prices, clock) }
   const evm = openEvm(parts)
   const bitcoin = isConfigured(config, 'bitcoin') ? openBitcoin(parts) : undefined
+  const tron = isConfigured(config, 'tron') ? openTron({ ...parts, keyless }) : undefined
+  const followers = [...(bitcoin ? [bitcoin.chain] : []), ...(tron ? [tron.chain] : [])]
   const pix = openConfiguredEfi(parts) ?? openConfiguredStarkBank(parts)
 
   return {
     pix: pix ?? unavailablePix,
     prices: prices ?? noPrices,
-    followers: bitcoin ? [bitcoin.chain] : [],
+    followers,
     sweepers: evm.sweepers,
     remote_signer: remote,
     chains: chainsOf(
       (network) =>
-        (network === 'bitcoin' ? bitcoin?.chain : evm.chains.get(network)) ?? unavailableChain(network),
+        followers.find((chain) => chain.network === network) ??
+        evm.chains.get(network) ??
+        unavailableChain(network),
     ),
     deposit_addresses: derivedAddresses('production', xpubsOf(config), (network) =>
       isConfigured(config, network),
@@ -129,9 +134,13 @@ export function openProductionRails(options: RailOptions): ProductionRails {
       const key = await sealKey()
       return (ordered) => sealOf(key, ordered)
     },
-    wallets: async () => ({ ...(await evm.signer.addresses()), ...(await bitcoin?.signer.addresses()) }),
+    wallets: async () => ({
+      ...(await evm.signer.addresses()),
+      ...(await bitcoin?.signer.addresses()),
+      ...(await tron?.signer.addresses()),
+    }),
     async stop() {
-      const rpcs = [...evm.rpcs, ...(bitcoin ? [bitcoin.rpc] : [])]
+      const rpcs = [...evm.rpcs, ...(bitcoin ? [bitcoin.rpc] : []), ...(tron ? [tron.rpc] : [])]
       const others = [exchanges, pix, remote].flatMap((one) => one ?? [])
       await Promise.all([...rpcs, ...others].map((one) => one.stop()))
     },

@@ -8,6 +8,7 @@ import { parseSender, type Sender } from '../notifications/address.ts'
 import type { SmtpServer } from '../notifications/smtp.ts'
 import { scriptOf } from '../rails/chain/bitcoin/transaction.ts'
 import { readExtendedKey } from '../rails/chain/deposit-addresses.ts'
+import { tronHexOf } from '../rails/chain/tron/address.ts'
 import { type ExchangeName, exchangeNames } from '../rails/prices/exchange-table.ts'
 import type { ExchangeUrls } from '../rails/prices/exchanges.ts'
 import { readExtendedPrivateKey } from '../rails/signer/deposit-keys.ts'
@@ -286,6 +287,15 @@ export function bitcoinWallet(value: string): string {
   if (!scriptOf(value)?.startsWith('0014'))
     throw new Error('must be a Bitcoin address of one key that begins with bc1q (P2WPKH)')
   return value.toLowerCase()
+}
+
+/** TRX, as sun. */
+export const trx = decimal(6, '30')
+
+export function tronAddress(value: string): string {
+  if (tronHexOf(value) === undefined)
+    throw new Error('must be an address of Tron: base58 with a checksum, beginning with T')
+  return value
 }
 
 /** Whole USDT, as smallest units. */

@@ -35,6 +35,8 @@ import {
   signerUrl,
   smtpServer,
   text,
+  tronAddress,
+  trx,
   urlToken,
   usdt,
   walletKey,
@@ -461,6 +463,51 @@ const bitcoin = {
   }),
 }
 
+const tron = {
+  rpc: setting('TRON_RPC', {
+    about:
+      'Full nodes of Tron (java-tron’s HTTP API), separated by commas: production pays USDT there. A key of TronGrid is the user: https://KEY@api.trongrid.io. With two or more, of different providers, what is final must be the same from two',
+    example: 'https://node.example.com/key, https://other.example.net/key',
+    default: '',
+    secret: true,
+    read: endpointUrls,
+  }),
+  key: setting('TRON_WALLET_KEY', {
+    about:
+      'Private key of the wallet that pays USDT on Tron, 64 hex digits. Needed by nodes that send (ROLE all or worker); better as a file',
+    secret: true,
+    read: walletKey,
+  }),
+  wallet: setting('TRON_WALLET', {
+    about:
+      'Address of that wallet (T…). Optional with a key: that of another wallet is then refused instead of being paid from. A node with ROLE=api and no key needs it',
+    example: 'TEvQ7WSPCbJCKVC7qLo29L6zGJb2VQBRVy',
+    read: tronAddress,
+  }),
+  usdt: setting('TRON_USDT', {
+    about: 'The contract of USDT on Tron, where it is not Tether’s: for test chains',
+    example: 'TXLAQ63Xg1NAzckPwKHvzw7CSEmLMEqcdj',
+    read: tronAddress,
+  }),
+  genesis: setting('TRON_GENESIS', {
+    about: 'The id of block 0, where it is not Tron’s: for test chains',
+    example: '0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc',
+    read: blockHash,
+  }),
+  fee_most: setting('TRON_FEE_MAX', {
+    about:
+      'The most that one transaction on Tron may cost, in TRX, for energy and bandwidth; a transfer that would cost more waits. All its energy counts, also what is staked',
+    default: '30',
+    read: trx,
+  }),
+  expiry: setting('TRON_EXPIRY_S', {
+    about:
+      'How long a payment on Tron may be mined after it was signed, in seconds. A payment that got lost is made again only after that, and a canceled one fails only then',
+    default: '600',
+    read: integer(10, 600),
+  }),
+}
+
 const chains = {
   chains: {
     evm_key: setting('EVM_WALLET_KEY', {
@@ -520,6 +567,7 @@ const chains = {
         read: depositKinds,
       }),
     },
+    tron,
     signer: {
       count: setting('SIGNER_PER_HOUR', {
         about:
@@ -539,7 +587,7 @@ const chains = {
       }),
       costs: setting('SIGNER_COSTS_PER_HOUR', {
         about:
-          'How much gas the signer signs in an hour on one network, in transactions at the highest cost (…_COST_MAX, BITCOIN_FEE_MAX)',
+          'How much gas the signer signs in an hour on one network, in transactions at the highest cost (…_COST_MAX, BITCOIN_FEE_MAX, TRON_FEE_MAX)',
         default: '100',
         read: integer(1, 1_000_000),
       }),

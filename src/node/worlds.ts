@@ -18,6 +18,7 @@ import { depositChecks, depositTemplate } from '../money/deposits/store.ts'
 import { coinChecks } from '../money/onchain/coins/audit.ts'
 import { openTransfers, transferChecks, transferTemplate } from '../money/onchain/store.ts'
 import { signedWithinAnHour } from '../money/onchain/transactions.ts'
+import { tronChecks } from '../money/onchain/tron/audit.ts'
 import { returnChecks, returnTemplate } from '../money/pix/returns-store.ts'
 import { openPayouts, payoutChecks, payoutTemplate } from '../money/pix/store.ts'
 import { noSetPrices } from '../money/quotes/prices.ts'
@@ -70,6 +71,7 @@ export const sliceChecks: readonly Check[] = [
   ...returnChecks,
   ...transferChecks,
   ...coinChecks,
+  ...tronChecks,
   ...tradeChecks,
   ...treasuryChecks,
   ...custodyChecks,

@@ -175,6 +175,7 @@ const answersWith = (tx_hash: typeof plainHash) => ({
       charged: T.Optional(Units),
       gas_paid_wei: T.Optional(Figure),
     }),
+    expired: T.Object({ kind: T.Literal('expired') }),
     taken: T.Object({ kind: T.Literal('taken') }),
   } satisfies Answers,
 })

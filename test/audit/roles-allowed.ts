@@ -133,6 +133,10 @@ export const allowedInWorld = listed([
     'read from the chain anew every 15 seconds: an order may be accepted that then waits, or refused; no money moves',
   ],
   [
+    'wallet_scans: insert wallet_id height hash block_at quiet_until',
+    'how far a chain was read for payments from elsewhere: some may not be found, or nothing is signed for a while; no money moves',
+  ],
+  [
     'deposit_scans: insert network height hash final_height final_hash head_height at_head_at',
     'how far a chain was read: deposits may be found late, or not at all; none is credited that the chain does not have',
   ],

@@ -128,7 +128,7 @@ async function custodyOf({ chains, reads }: World, network: Network): Promise<Ra
   ])
   const facts: NetworkRow = networks[network]
   return {
-    gas_coin: facts.kind === 'evm' ? facts.gas_coin : '',
+    gas_coin: facts.kind === 'bitcoin' ? '' : facts.gas_coin,
     held: held ?? null,
     reconciled: reconciled ?? null,
     endpoints: endpoints(),

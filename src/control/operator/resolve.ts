@@ -208,7 +208,7 @@ async function confirm(world: World, transfer: Transfer, source: StepSource): Pr
 }
 
 /**
- * The nonce is spent for good, by a stranger's transaction or by one of ours with another effect. None of ours can be mined any
+ * The nonce is spent for good, by a stranger's transaction or by one of ours with another effect, or all of ours have expired. None of ours can be mined any
  * more, so the operators' evidence decides: without it the money would stay in transit, and the rail would be paused, for ever.
  */
 async function judge(
@@ -236,7 +236,11 @@ async function askTheChain(world: World, transfer: Transfer) {
     end: seen && endOf(seen, made),
     is_waiting: seen?.kind === 'waiting',
     is_absent: seen?.kind === 'absent',
-    is_unclear: seen?.kind === 'taken' || (seen?.kind === 'mined' && seen.effect === 'other'),
+    // `expired`: after the restore of a backup, another payment than the stored ones may have been made.
+    is_unclear:
+      seen?.kind === 'taken' ||
+      seen?.kind === 'expired' ||
+      (seen?.kind === 'mined' && seen.effect === 'other'),
     has_cancel,
     is_being_canceled: transfer.cancel_requested_at !== null || has_cancel,
   }
@@ -248,6 +252,8 @@ function wordsOf(seen: Seen): string {
       return 'that it is waiting to be mined, or to be deep enough'
     case 'absent':
       return 'that no node knows it, but the signed bytes exist and can still be mined'
+    case 'expired':
+      return 'that none of its transactions was mined, and none can be any more'
     case 'taken':
       return 'that its nonce was spent by a transaction that the service did not sign'
     case 'mined':

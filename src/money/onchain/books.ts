@@ -20,7 +20,7 @@ export const chainBooks: ChainBooks = {
       ...partOf(transfer),
       async look({ chains }): Promise<Sighting> {
         const seen = await chains[network].look(chainOrderOf(transfer), reservationOf(transfer), made[n]!)
-        return seen.kind === 'absent' ? { kind: 'waiting' } : seen
+        return seen.kind === 'absent' || seen.kind === 'expired' ? { kind: 'waiting' } : seen
       },
     }))
   },

@@ -44,6 +44,8 @@ export type TransferStep =
       readonly rail_code: string
       readonly mined?: Mined
       readonly unpaid?: true
+      /** None of so many transactions was mined, and none can be any more. Ignored if the transfer has more of them by now. */
+      readonly expired?: number
     } & Charge)
 
 /** The end that the chain shows. Undefined while it shows none, or an effect that only a person can judge. */
@@ -126,6 +128,7 @@ export function stepTransfer(
 ): Command<Stepped> {
   const { id, partner_id, customer_id, asset } = transfer
   const may_end = step.kind !== 'signed' && step.kind !== 'broadcast'
+  const expired = step.kind === 'failed' ? step.expired : undefined
   return {
     partner_id,
     locks: {
@@ -140,12 +143,15 @@ export function stepTransfer(
               ...(step.attempt > 1 ? [{ source: spentFurtherRows, id }] : []),
             ],
           }
-        : {}),
+        : expired !== undefined
+          ? { reads: [{ source: madeRows, id }] }
+          : {}),
     },
     decide(held): Decision<Stepped> {
       const before = held.row(transferRows, id) ?? refuse('service_unavailable')
+      const is_outdated = expired !== undefined && (held.row(madeRows, id)?.made ?? 0) !== expired
       const after =
-        step.kind === 'signed' && !mayStore(held, before, step, source)
+        is_outdated || (step.kind === 'signed' && !mayStore(held, before, step, source))
           ? undefined
           : afterStep(before, step, held.now)
       if (!after) {
@@ -190,11 +196,13 @@ export function stepTransfer(
 function mayStore(
   held: Held,
   before: Transfer,
-  { attempt, purpose }: { readonly attempt: number } & Pick<Signed, 'purpose'>,
+  { attempt, purpose, terms }: { readonly attempt: number } & Pick<Signed, 'purpose' | 'terms'>,
   { by }: StepSource,
 ): boolean {
   const made = held.row(madeRows, before.id)?.made ?? 0
-  const is_first = attempt === 1 && purpose === 'pay' && by !== 'caller'
+  // Where transactions expire, no earlier one is out any more.
+  const is_alone = attempt === 1 || terms.expiration !== undefined
+  const is_first = is_alone && purpose === 'pay' && by !== 'caller'
   if (is_first && held.row(pausedRows, before.network)) return false
   if (attempt > 1 && held.row(spentFurtherRows, before.id)) return false
   return before.nonce !== null && made === attempt - 1 && mayLeave(held, before, purpose)

@@ -135,6 +135,7 @@ function summarizeAnswer(answer: Broadcast | Seen | Screened): AnswerSummary {
     case 'mined':
       return { heard: 'answered', said: minedWords[answer.effect] }
     case 'absent':
+    case 'expired':
     case 'taken':
       return { heard: 'answered', said: answer.kind }
     case 'refused':
@@ -323,7 +324,7 @@ async function broadcast(world: World, transfer: Transfer, made: readonly Attemp
     const seen = await look(world, transfer, made)
     if (seen.kind === 'taken') await recordUnclear(world, transfer, seen)
     // Bytes that were sent for so long may be out: they are followed from now on, and replaced if they offer too little.
-    const may_be_out = seen.kind === 'absent' && isStuck(world, transfer, newest)
+    const may_be_out = seen.kind === 'expired' || (seen.kind === 'absent' && isStuck(world, transfer, newest))
     if (seen.kind !== 'waiting' && seen.kind !== 'mined' && !may_be_out)
       return later(world, transfer, RETRY_MS)
   }
@@ -341,6 +342,7 @@ const look = (world: World, transfer: Transfer, made: readonly Attempt[]) =>
 async function follow(world: World, transfer: Transfer): Promise<void> {
   const made = await attemptsOf(world.db, transfer.id)
   const seen = await look(world, transfer, made)
+  if (seen.kind === 'expired') return payAnew(world, transfer, made)
   const end = endOf(seen, made)
   if (end) return void (await step(world, transfer, end))
   if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
@@ -348,6 +350,31 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
   const is_canceled_unsigned = transfer.cancel_requested_at !== null && made.length === 0
   if (seen.kind === 'taken' && is_canceled_unsigned) await cancel(world, transfer, made)
   if (seen.kind === 'absent' || seen.kind === 'waiting') await bringForward(world, transfer, made, seen.kind)
+  await pollLater(world, transfer)
+}
+
+/**
+ * No payment was mined, and none can be any more. Nothing of the transfer is out, so the next payment is like a first one: a pause or
+ * a proposal stops it, and a transfer that was canceled fails. The rail asks the chain once more before it signs.
+ */
+async function payAnew(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
+  if (transfer.cancel_requested_at !== null) {
+    const unpaid = transfer.tx_hash === null ? { unpaid: true as const } : {}
+    const failed = { kind: 'failed', rail_code: 'canceled', expired: made.length, ...unpaid } as const
+    await step(world, transfer, failed)
+    return later(world, transfer, RETRY_MS)
+  }
+  const since = made.at(-1)?.created_at ?? transfer.created_at
+  if (await isPaused(world, transfer.network)) {
+    await reportWaiting(world, transfer, 'rail_paused', since)
+    return later(world, transfer, PAUSED_MS)
+  }
+  const signed = await signNext(world, transfer, made, 'pay')
+  if ('why' in signed) await reportWaiting(world, transfer, signed.why, since)
+  else if (!isFinalTransfer(signed)) {
+    crashPoint('before_replace')
+    await broadcastAgain(world, transfer, await attemptsOf(world.db, transfer.id))
+  }
   await pollLater(world, transfer)
 }
 
@@ -473,11 +500,11 @@ async function compare(world: World, log: Logger, pause: PauseRail, followed: Fo
     throw error
   })
   // An operator confirmed the transfer, and the chain does not know it.
-  if (seen.kind === 'absent' && transfer.status === 'confirmed')
+  if ((seen.kind === 'absent' || seen.kind === 'expired') && transfer.status === 'confirmed')
     await recordContradiction(world, {
       rail: transfer.network,
       object: transfer,
-      said: { kind: 'absent' },
+      said: { kind: seen.kind },
     })
   const end = endOf(seen, made)
   if (!end) {

@@ -305,6 +305,10 @@ const isSpent = (wallet_id: string, nonce: string) =>
 const isCancelDone = `EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'cancel'
   AND (x.block_hash IS NOT NULL OR t.rail_code = 'resolved_by_operator'))`
 
+/** SQL: on tron a cancel is no transaction. A transfer that was canceled before it was signed has none at all. */
+const isNeverSigned = `(t.network = 'tron' AND t.wallet_id <> 'tron:simulated' AND t.failure_code = 'canceled' AND t.cancel_requested_at IS NOT NULL
+  AND NOT EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id))`
+
 export const transferChecks: readonly Check[] = [
   {
     name: 'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner',
@@ -323,7 +327,7 @@ export const transferChecks: readonly Check[] = [
         OR (t.charged IS NULL) <> (t.charged_at IS NULL) OR t.charged < 0
         OR (t.charged IS NOT NULL AND (t.completed_at IS NULL OR t.nonce IS NULL OR t.charged_at < t.completed_at))
         OR (t.wallet_id IS NULL) <> (t.nonce IS NULL) OR (t.tx_hash IS NOT NULL AND t.nonce IS NULL)
-        OR (t.status = 'failed' AND t.nonce IS NOT NULL AND t.tx_hash IS NULL AND NOT ${isCancelDone})
+        OR (t.status = 'failed' AND t.nonce IS NOT NULL AND t.tx_hash IS NULL AND NOT ${isCancelDone} AND NOT ${isNeverSigned})
         OR (t.cancel_requested_at IS NOT NULL AND (t.cancel_requested_at < t.created_at OR t.cancel_requested_at > t.completed_at
           OR (t.nonce IS NULL AND t.failure_code IS DISTINCT FROM 'canceled')))
         OR (t.nonce IS NULL AND t.failure_code = 'canceled' AND t.cancel_requested_at IS DISTINCT FROM t.completed_at)

@@ -131,7 +131,7 @@ export async function signedWithinAnHour(db: Db): Promise<SignedBefore[]> {
     text: `SELECT x.network, t.nonce, CASE x.purpose WHEN 'pay' THEN t.amount_net ELSE 0 END AS amount, x.created_at AS at,
         CASE x.network WHEN 'bitcoin' THEN x.signed END AS signed,
         coalesce((x.terms ->> 'max_fee_per_gas')::numeric * (x.terms ->> 'gas_limit')::numeric,
-          (x.terms ->> 'fee')::numeric, 0)::text AS cost
+          (x.terms ->> 'fee')::numeric, (x.terms ->> 'fee_limit')::numeric, 0)::text AS cost
       FROM transactions x JOIN transfers t ON t.id = x.transfer_id
       WHERE x.created_at > clock_timestamp() - interval '1 hour' ORDER BY x.created_at`,
   })

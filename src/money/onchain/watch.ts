@@ -31,6 +31,7 @@ const problems = {
   open: 'its block was not finalized within a day',
   absent: GONE,
   waiting: GONE,
+  expired: GONE,
   taken: `${GONE}, and its nonce was spent by a transaction that the service did not sign`,
   mined: `${GONE}, and what was mined since is not what was booked`,
 } as const

@@ -16,7 +16,8 @@ export type ChainOrder = {
 
 /**
  * What a transfer spends, reserved once and stored before anything is signed. Every transaction that is ever signed for the
- * transfer spends exactly this, so at most one of them can be mined.
+ * transfer spends exactly this, so at most one of them can be mined. On Tron, which has neither nonces nor coins, the nonce is the number of
+ * the reservation in its wallet, and another transaction is signed only when no earlier one can be mined (`Seen`, `expired`).
  */
 export type Reservation = {
   /** The address that pays. */
@@ -139,6 +140,11 @@ export type Seen =
     } & Block &
       Charge &
       GasPaid)
+  /**
+   * None of the transactions is in the chain, and none can be mined any more: their time has passed by a final block. Only on a chain whose
+   * transactions expire. Only now may another one be signed, or the transfer fail.
+   */
+  | { readonly kind: 'expired' }
   /** Spent by a transaction that is none of ours: another program uses the wallet's key. */
   | { readonly kind: 'taken' }
 

@@ -87,6 +87,10 @@ export type RpcDialect = {
    * when the node has refused the last ones.
    */
   readCredentials?(): Promise<string>
+  /** Each call is a POST of its own to the path that its method names, with its one parameter; the answer's body is the result. */
+  readonly is_rest?: true
+  /** A URL with a user and no password gives the user in this header: the API key of providers that take it nowhere else. */
+  readonly key_header?: string
 }
 
 type EndpointOptions = {
@@ -131,7 +135,8 @@ function batchesOf(questions: readonly Question[], batch_most: number): (readonl
 }
 
 export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
-  const { number, batch_most, report } = options
+  const { number, report, dialect } = options
+  const batch_most = dialect?.is_rest ? 1 : options.batch_most
   const transport = openTransport(options)
   const waiting = new Map<string, Question>()
   const fail = (kind: FailureKind, problem: string) =>
@@ -146,10 +151,9 @@ export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
 
   async function send(batch: readonly Question[]): Promise<void> {
     const began = performance.now()
-    const bodies = batch.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
     let failure: EndpointFailure | undefined
     try {
-      const replies = repliesOf(await transport.post(bodies, isVast(batch)), batch.length)
+      const replies = await exchangeBatch(transport, batch, options)
       for (const [id, question] of batch.entries()) failure = answer(question, replies.get(id)) ?? failure
     } catch (error) {
       const known = error instanceof EndpointFailure ? error : fail('connection', 'the request failed')
@@ -158,19 +162,6 @@ export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
     }
     if (batch.every(({ is_optional }) => is_optional)) return
     report({ latency_ms: performance.now() - began, ...(failure && { failure }) })
-  }
-
-  function repliesOf(content: unknown, count: number): ReadonlyMap<number, Reply> {
-    const list = Array.isArray(content) ? content : [content]
-    const replies = new Map<number, Reply>()
-    for (const reply of list) {
-      // Nodes refuse a whole batch with a single error, whose id is null.
-      if (!Value.Check(ReplyForm, reply)) throw fail('invalid', 'an answer is no JSON-RPC response')
-      if (replies.has(reply.id) || reply.id < 0 || reply.id >= count)
-        throw fail('invalid', 'an answer has an id that was not asked')
-      replies.set(reply.id, reply)
-    }
-    return replies
   }
 
   /** Hands the reply to each listener; returns the failure if the reply is not valid. */
@@ -232,6 +223,38 @@ export function openRpcEndpoint(options: EndpointOptions): RpcEndpoint {
   }
 }
 
+type ReplyById = ReadonlyMap<number, Reply>
+
+async function exchangeBatch(
+  transport: ReturnType<typeof openTransport>,
+  batch: readonly Question[],
+  { number, dialect }: Pick<EndpointOptions, 'number' | 'dialect'>,
+): Promise<ReplyById> {
+  const is_vast = isVast(batch)
+  if (dialect?.is_rest) {
+    const { method, params } = batch[0]!
+    return new Map([[0, { id: 0, result: await transport.post(params[0], { is_vast, path: method }) }]])
+  }
+  const bodies = batch.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
+  // Some nodes know no batches.
+  const content = await transport.post(bodies.length === 1 ? bodies[0] : bodies, { is_vast })
+  return repliesOf(content, batch.length, number)
+}
+
+function repliesOf(content: unknown, count: number, endpoint: number): ReplyById {
+  const invalid = (problem: string) => new EndpointFailure({ endpoint, kind: 'invalid', problem })
+  const list = Array.isArray(content) ? content : [content]
+  const replies = new Map<number, Reply>()
+  for (const reply of list) {
+    // Nodes refuse a whole batch with a single error, whose id is null.
+    if (!Value.Check(ReplyForm, reply)) throw invalid('an answer is no JSON-RPC response')
+    if (replies.has(reply.id) || reply.id < 0 || reply.id >= count)
+      throw invalid('an answer has an id that was not asked')
+    replies.set(reply.id, reply)
+  }
+  return replies
+}
+
 /** Sends JSON and returns JSON. Throws `EndpointFailure`, without the text of the library's error, which may name the host. */
 function openTransport({ number, url, timeout_ms, answer_most_bytes, dialect = {} }: EndpointOptions) {
   const { answer_statuses = [], parse = JSON.parse } = dialect
@@ -245,10 +268,13 @@ function openTransport({ number, url, timeout_ms, answer_most_bytes, dialect = {
   const fail = (kind: FailureKind, problem: string) =>
     new EndpointFailure({ endpoint: number, kind, problem })
 
-  async function post(calls: readonly unknown[], is_vast: boolean): Promise<unknown> {
-    // Some nodes know no batches.
-    const body = JSON.stringify(calls.length === 1 ? calls[0] : calls)
-    const by = is_vast ? vast : usual
+  /** `path` is added to that of the endpoint. */
+  async function post(
+    content: unknown,
+    { is_vast, path }: { readonly is_vast: boolean; readonly path?: string },
+  ): Promise<unknown> {
+    const body = JSON.stringify(content)
+    const by = { ...(is_vast ? vast : usual), to: path === undefined ? target : below(target, path) }
     const first = await exchange(body, by)
     // Nothing was done for a request that was refused like this, so it may be sent again.
     const answer =
@@ -267,13 +293,13 @@ function openTransport({ number, url, timeout_ms, answer_most_bytes, dialect = {
 
   async function exchange(
     body: string,
-    { agent, most_bytes }: typeof usual,
+    { agent, most_bytes, to }: typeof usual & { readonly to: URL },
     renew = false,
   ): Promise<{ status: number; text: string }> {
     const signal = AbortSignal.timeout(timeout_ms)
     try {
       const headers = { ...HEADERS, ...(await authorization.header(renew)) }
-      const answer = await request(target, { method: 'POST', dispatcher: agent, headers, body, signal })
+      const answer = await request(to, { method: 'POST', dispatcher: agent, headers, body, signal })
       const status = answer.statusCode
       if (status === 200 || answer_statuses.includes(status))
         return { status, text: await answer.body.text() }
@@ -296,17 +322,26 @@ function openTransport({ number, url, timeout_ms, answer_most_bytes, dialect = {
   }
 }
 
+function below(target: URL, path: string): URL {
+  const url = new URL(target)
+  url.pathname = `${target.pathname.replace(/\/$/, '')}/${path}`
+  return url
+}
+
 const thisMachine: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
 /** Takes user and password out of the URL. */
-function openAuthorization(target: URL, { readCredentials }: RpcDialect) {
+function openAuthorization(target: URL, { readCredentials, key_header }: RpcDialect) {
   const basic = (credentials: string) => ({
     authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
   })
   const has_own = target.username !== '' || target.password !== ''
-  let known = has_own
-    ? basic(`${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`)
-    : undefined
+  const is_key = key_header !== undefined && has_own && target.password === ''
+  let known: Record<string, string> | undefined = is_key
+    ? { [key_header]: decodeURIComponent(target.username) }
+    : has_own
+      ? basic(`${decodeURIComponent(target.username)}:${decodeURIComponent(target.password)}`)
+      : undefined
   target.username = ''
   target.password = ''
   const read = has_own || !thisMachine.includes(target.hostname) ? undefined : readCredentials

@@ -15,7 +15,7 @@ export type Intent = {
 export type SignRequest = {
   readonly intent: Intent
   readonly purpose: Purpose
-  /** As hex: on EVM networks a transaction of type 2, on bitcoin a PSBT. */
+  /** As hex: on EVM networks a transaction of type 2, on bitcoin a PSBT, on tron the `raw_data` of a transaction. */
   readonly unsigned: string
   readonly reservation: Reservation | CoinReservation
 }
@@ -28,7 +28,7 @@ export type PaymentAhead = {
   readonly transfer_id: string
   readonly network: Network
   readonly amount: bigint
-  /** The most that it may cost: wei for gas, satoshis for miners. */
+  /** The most that it may cost: wei for gas, satoshis for miners, sun for energy. */
   readonly cost: bigint
 }
 
@@ -62,6 +62,7 @@ export const signerRules = [
   'value',
   'data',
   'fee_cap',
+  'expiration',
   'count_per_hour',
   'amount_per_hour',
   'costs_per_hour',

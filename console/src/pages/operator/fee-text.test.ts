@@ -13,6 +13,11 @@ test('fees of a transaction are said in gwei and in the coin of the network', ()
 })
 
 test('terms that are not known here are shown as they are stored', () => {
+  const terms = { fee_limit: '8357100', energy: '83571', bandwidth: '349', burn: '8357100', expiration: '1' }
+  expect(feeText(terms, { rail: 'tron', words, language: 'en' })).toBe(
+    'costs at most 8.357 TRX for 83,571 energy; needs 349 bandwidth, and 8.357 TRX in the wallet',
+  )
+  expect(gasPaidText('6428500', { rail: 'tron', words, language: 'en' })).toBe('cost 6.429 TRX')
   expect(feeText({ fee: '150', weight: '9' }, { rail: 'tron', words, language: 'en' })).toBe(
     'fee 150, weight 9',
   )

@@ -129,12 +129,20 @@ function Pause({ rail: { paused, configured } }: { readonly rail: Rail }) {
   )
 }
 
+/** The smallest unit of the coin that pays for gas. */
+const weiOf = (rail: string): string => (rail === 'tron' ? 'sun' : 'wei')
+
 function Limit({ rail: { rail, asset, limits }, name }: { readonly rail: Rail; readonly name: LimitName }) {
   const { operator } = useText()
   const units = limits[name]
   if (!hasLimit(rail, name)) return null
   if (units === null) return <span className="quiet">{operator.rails.no_limit}</span>
-  if (isInWei(name)) return <span className="mono">{units} wei</span>
+  if (isInWei(name))
+    return (
+      <span className="mono">
+        {units} {weiOf(rail)}
+      </span>
+    )
   return <Amount units={units} asset={asset} />
 }
 
@@ -277,7 +285,7 @@ function LimitRail({ rail: { rail, asset, limits }, onActed, onClose }: DialogPr
         <Field
           key={name}
           label={rails.limit[name]}
-          aside={isInWei(name) ? 'wei' : asset}
+          aside={isInWei(name) ? weiOf(rail) : asset}
           error={wrong.includes(name) ? (isInWei(name) ? rails.gas_wrong : booking.amount_wrong) : undefined}
         >
           <Input

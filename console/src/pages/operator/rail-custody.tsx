@@ -108,6 +108,8 @@ const SHOWN_DECIMALS = 6
 
 /** Six decimals are enough to see how long the coin lasts. */
 export function gasText(wei: string, coin: string, language: Language): string {
-  const shown = BigInt(wei) / 10n ** BigInt(GAS_DECIMALS - SHOWN_DECIMALS)
+  // TRX has the six decimals that are shown.
+  const cut = coin === 'TRX' ? 0 : GAS_DECIMALS - SHOWN_DECIMALS
+  const shown = BigInt(wei) / 10n ** BigInt(cut)
   return amountText(shown, 'USDT', { language }).replace('USDT', coin)
 }

@@ -124,6 +124,10 @@ export const checks: Readonly<Record<string, string>> = {
     'todas as transações de um recolhimento com a mesma finalidade gastam o nonce reservado para ela, não há duas iguais, e as tentativas não têm lacuna',
   'no address is swept twice at a time, and no nonce of the gas account is given to two sweeps':
     'nenhum endereço é recolhido duas vezes ao mesmo tempo, e nenhum nonce da conta de gás é dado a dois recolhimentos',
+  'no payment on tron was signed, and no money given back, while an earlier payment of the transfer could still be mined':
+    'nenhum pagamento na Tron foi assinado, e nenhum valor estornado, enquanto um pagamento anterior da transferência ainda podia ser minerado',
+  'every foreign transaction that pays from the wallet on tron is none of the service':
+    'nenhuma transação externa que paga da carteira na Tron é do serviço',
   'every foreign transaction that spends coins is none of the service':
     'cada transação estranha que gasta moedas não é do serviço',
   'no two transfers are one transaction of their network': 'duas transferências nunca são a mesma transação',

@@ -342,6 +342,8 @@ export const operator = {
       explorer: 'Explorer',
       gas: ({ most, per_gas, priority }: { most: string; per_gas: string; priority: string }) =>
         `costs at most ${most}: ${per_gas} gwei per gas, of which ${priority} for the miner`,
+      energy: ({ most, energy, bandwidth, burn }: Record<'most' | 'energy' | 'bandwidth' | 'burn', string>) =>
+        `costs at most ${most} for ${energy} energy; needs ${bandwidth} bandwidth, and ${burn} in the wallet`,
       gas_paid: (amount: string) => `cost ${amount}`,
       terms: { fee: 'fee' } as Record<string, string>,
     },

@@ -311,6 +311,8 @@ export const operator: typeof En = {
       explorer: 'Explorador',
       gas: ({ most, per_gas, priority }) =>
         `custa no máximo ${most}: ${per_gas} gwei por gas, dos quais ${priority} para o minerador`,
+      energy: ({ most, energy, bandwidth, burn }) =>
+        `custa no máximo ${most} por ${energy} de energy; precisa de ${bandwidth} de bandwidth e de ${burn} na carteira`,
       gas_paid: (amount) => `custou ${amount}`,
       terms: { fee: 'taxa' },
     },

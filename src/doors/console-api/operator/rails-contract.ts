@@ -40,7 +40,7 @@ export const RailState = T.Object({
       {
         gas_coin: T.String({
           description:
-            'The coin that pays for gas; 18 decimals. Empty where the asset itself pays, as on bitcoin',
+            'The coin that pays for gas; 18 decimals, TRX 6. Empty where the asset itself pays, as on bitcoin',
         }),
         held: Maybe(
           T.Object(
@@ -49,7 +49,7 @@ export const RailState = T.Object({
               amount: Sum,
               gas_amount: T.String({
                 ...Sum,
-                description: 'In smallest units of the coin: wei; 0 without such a coin',
+                description: 'In smallest units of the coin: wei, sun; 0 without such a coin',
               }),
               block_height: T.String(),
               age_seconds: Maybe(T.Number({ description: 'Null if the clock was set back since' })),

@@ -1,0 +1,138 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import { afterEach, describe, expect, test } from 'vitest'
+import { startTronStub } from '../../../../test/chains/tron-stub.ts'
+import { createDatabase } from '../../../../test/support/database.ts'
+import { openDirectAccess } from '../../../../test/support/service.ts'
+import { tronAddressOfKey } from '../../../rails/chain/tron/address.ts'
+import { openTronRpc } from '../../../rails/chain/tron/nodes.ts'
+import { trc20TransferData } from '../../../rails/chain/tron/token.ts'
+import { encodeRaw, refBlockOf, signRaw } from '../../../rails/chain/tron/transaction.ts'
+import { openTronRail } from '../../../rails/chain/tron.ts'
+import { localTronSigner } from '../../../rails/signer/tron.ts'
+import { tronChain } from './chain.ts'
+
+/** What is read of solidified blocks, on a real database and a stub of Tron whose clock the test sets. */
+const MINUTE_MS = 60_000
+const DEPTH = 2
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+async function openStage() {
+  let time = Date.now()
+  const clock = { now: () => time }
+  const stub = await startTronStub({ ...clock, solid_depth: DEPTH })
+  closing.push(stub.stop)
+  const key = createHash('sha256').update(randomBytes(8)).digest('hex')
+  const wallet = tronAddressOfKey(Buffer.from(key, 'hex'))
+  stub.fund(wallet, { tokens: 10n ** 9n, sun: 10n ** 9n })
+  stub.mine(DEPTH + 1)
+  const direct = openDirectAccess(await createDatabase())
+  closing.push(direct.stop)
+  const { db } = direct.worlds.production
+  const rpc = openTronRpc({ urls: [stub.nodes[0]!.url], genesis: stub.genesis, clock, inspect_after_ms: 0 })
+  closing.push(rpc.stop)
+  const per_hour = { count: 10, amount: 10n ** 12n, cost: 10n ** 12n }
+  const options = { key, sealKey: async () => randomBytes(32), fee_most: 30_000_000n, per_hour, clock }
+  const rail = openTronRail({ rpc, signer: localTronSigner(options), fee_most: 30_000_000n, clock })
+  const log = pino({ level: 'silent' })
+  const chain = tronChain({ rail, db: () => db, clock: { ...direct.worlds.production.clock, ...clock }, log })
+  return {
+    ...{ stub, wallet, chain, db },
+    async follow() {
+      const client = await db.connect()
+      try {
+        return await chain.follow(client)
+      } finally {
+        client.release()
+      }
+    },
+    pass(ms: number, blocks = DEPTH + 1) {
+      time += ms
+      stub.mine(blocks)
+    },
+    /** A payment that the service did not sign, in a block. */
+    payElsewhere() {
+      const timestamp = BigInt(time)
+      const raw = encodeRaw({
+        ...{
+          owner: wallet,
+          contract: stub.contract,
+          data: trc20TransferData(tronAddressOfKey(randomBytes(32)), 5n),
+        },
+        ...{ ref_block: refBlockOf(stub.solid().hash), expiration: timestamp + 60_000n, timestamp },
+        fee_limit: 30_000_000n,
+      })
+      expect(stub.take(signRaw(raw, Buffer.from(key, 'hex')))).toMatchObject({ result: true })
+      stub.mine(DEPTH + 1)
+    },
+    paused: async () =>
+      (await db.query(`SELECT paused_by FROM rail_controls WHERE paused_at IS NOT NULL`)).rows,
+  }
+}
+
+test('nothing is known of the wallet before the blocks are read', async () => {
+  const { chain, follow, wallet, pass } = await openStage()
+  await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+  expect(await follow()).toEqual({ kind: 'at_head', foreign: [], tip: undefined })
+  expect(await chain.wallet()).toMatchObject({ wallet, mined: 0n, pool: 0n, claimed: 0n })
+  pass(3000, 20)
+  await expect(chain.wallet(), 'too far behind').rejects.toMatchObject({ code: 'rail_unavailable' })
+  await follow()
+  expect(await chain.wallet()).toMatchObject({ pool: 0n })
+})
+
+test('a payment from elsewhere pauses the rail, once, and counts as an unknown nonce', async () => {
+  const { chain, follow, payElsewhere, paused, db } = await openStage()
+  await follow()
+  payElsewhere()
+  expect(await follow()).toMatchObject({ kind: 'at_head', foreign: [expect.any(String)] })
+  expect(await paused()).toEqual([{ paused_by: 'service' }])
+  expect(await chain.wallet()).toMatchObject({ final: 1n, mined: 1n, pool: 1n, claimed: 1n })
+  expect(await follow()).toMatchObject({ foreign: [] })
+  const { rows } = await db.query(
+    `SELECT count(*)::integer AS told FROM exceptions WHERE kind = 'foreign_transactions'`,
+  )
+  expect(rows).toEqual([{ told: 1 }])
+})
+
+describe('after a gap in the reading', () => {
+  test('nothing is signed until all that was signed before has expired', async () => {
+    const { chain, follow, pass } = await openStage()
+    await follow()
+    pass(3 * MINUTE_MS)
+    await follow()
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    const later = await chain.attempt(
+      {
+        ...({ id: 'tr_1', asset: 'USDT', network: 'tron', destination_address: '', amount: 1n } as const),
+        ...{ created_at: new Date(), seal: null },
+      },
+      { wallet: '', nonce: 0n },
+      [],
+      'pay',
+    )
+    expect(later).toMatchObject({ kind: 'later', why: 'endpoints_unavailable' })
+    for (let minute = 0; minute < 11; minute++) {
+      pass(MINUTE_MS - 1000)
+      await follow()
+      await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    }
+    pass(MINUTE_MS)
+    await follow()
+    expect(await chain.wallet()).toMatchObject({ pool: 0n })
+  })
+
+  test('what was paid in it is found', async () => {
+    const { follow, pass, payElsewhere, paused } = await openStage()
+    await follow()
+    pass(MINUTE_MS)
+    payElsewhere()
+    pass(60 * MINUTE_MS, 30)
+    expect(await follow()).toMatchObject({ foreign: [expect.any(String)] })
+    expect(await paused()).toEqual([{ paused_by: 'service' }])
+  })
+})

@@ -1,0 +1,136 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../../../core/clock.ts'
+import type { Db, Pool } from '../../../db/pool.ts'
+import { orNone, orUnavailable, unavailable } from '../../../rails/chain/check.ts'
+import type { WalletState } from '../../../rails/chain/rail.ts'
+import type { TronRail } from '../../../rails/chain/tron.ts'
+import { TRON_EXPIRY_MS } from '../../../rails/signer/tron.ts'
+import { pauseRail } from '../../custody/controls.ts'
+import { addWallet, recordForeign, walletIdOf } from '../../custody/wallets.ts'
+import type { FollowedChain } from '../coins/chain.ts'
+import type { Followed } from '../coins/follower.ts'
+import { reservationsOf, unacceptedSpends } from '../coins/store.ts'
+import { beginWalletScan, keepQuiet, storeOutgoing, type WalletScan, walletScanOf } from './store.ts'
+
+/**
+ * Tron as a chain of transfers (decision 0071). A wallet there has no nonces, so the nodes cannot tell whether the database is behind the
+ * chain, as after the restore of a backup. Therefore the service reads every solidified block for USDT that leaves the wallet: a
+ * transaction that the database did not sign pauses the rail. Nothing is signed while the blocks are not read.
+ */
+export type TronChainOptions = {
+  readonly rail: TronRail
+  /** The database of the world, which is opened after its rails. */
+  readonly db: () => Pool
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+}
+
+const NETWORK = 'tron'
+/** The reading may be this far behind the newest solidified block, about half a minute. */
+const BEHIND_MOST = 10n
+/** If nobody read for longer, the database may be an older copy of itself. */
+const GAP_MS = 120_000
+/** What was signed before the gap may be mined for so long. */
+const QUIET_MS = TRON_EXPIRY_MS + 60_000
+/** Blocks that are asked for at once, and stored at once. */
+const BLOCKS_AT_ONCE = 8
+
+export function tronChain(options: TronChainOptions): FollowedChain {
+  const { rail, db, clock } = options
+  const { address, solidHead, outgoingAt: _, ...chain } = rail
+
+  /** The position, if nothing that left the wallet can be unknown. */
+  async function readUpToNow(wallet_id: string): Promise<WalletScan | undefined> {
+    const head = await solidHead()
+    const scan = await walletScanOf(db(), wallet_id)
+    if (!scan || head.height - scan.height > BEHIND_MOST) return undefined
+    return scan.quiet_until !== null && scan.block_at <= scan.quiet_until ? undefined : scan
+  }
+
+  return {
+    ...chain,
+    wallet: () =>
+      orUnavailable(async () => {
+        const wallet = await address()
+        const scan = await readUpToNow(walletIdOf(NETWORK, wallet))
+        return scan ? stateOf(db(), wallet, scan.height) : unavailable()
+      }),
+
+    async attempt(order, reservation, made, purpose, signal) {
+      const is_read = await orNone(async () => readUpToNow(walletIdOf(NETWORK, await address())))
+      if (is_read) return rail.attempt(order, reservation, made, purpose, signal)
+      return { kind: 'later', at: new Date(clock.now() + RETRY_MS), why: 'endpoints_unavailable' }
+    },
+
+    follow: (connection, shouldContinue) => readOutgoing(options, connection, shouldContinue),
+  }
+}
+
+const RETRY_MS = 5000
+
+/** The nonce is the number of the reservation. Foreign transactions count behind it, until operators accept them as a gap. */
+async function stateOf(db: Db, wallet: string, final_height: bigint): Promise<WalletState> {
+  const wallet_id = walletIdOf(NETWORK, wallet)
+  const { all: foreign } = await unacceptedSpends(db, wallet_id, final_height)
+  const { next_nonce, open } = await reservationsOf(db, { wallet_id, network: NETWORK })
+  const pool = next_nonce + foreign
+  // All that was read is final.
+  const mined = foreign > 0n ? pool : next_nonce - open
+  return { wallet, final: mined, final_height, mined, pool, claimed: pool }
+}
+
+/** Reads new solidified blocks. One node at a time calls it. */
+async function readOutgoing(
+  options: TronChainOptions,
+  db: Db,
+  shouldContinue: () => boolean = () => true,
+): Promise<Followed> {
+  const { rail, log } = options
+  const wallet = await rail.address()
+  const wallet_id = walletIdOf(NETWORK, wallet)
+  await addWallet(db, NETWORK, { wallet })
+  const head = await rail.solidHead()
+  const before = await walletScanOf(db, wallet_id)
+  // What the wallet paid before this database knew it is none of its transfers.
+  if (!before) await beginWalletScan(db, wallet_id, head)
+  else if (head.at_ms - before.block_at.getTime() > GAP_MS) {
+    const until = new Date(head.at_ms + QUIET_MS)
+    if (before.quiet_until === null || before.quiet_until < before.block_at) {
+      await keepQuiet(db, wallet_id, until)
+      const said = `custody: the blocks of tron were not read since ${before.block_at.toISOString()}; nothing is signed there until ${until.toISOString()}, when all earlier payments are known`
+      log.warn({ network: NETWORK, wallet }, said)
+    }
+  }
+  const foreign: string[] = []
+  let at = (await walletScanOf(db, wallet_id))!.height
+  while (at < head.height && shouldContinue()) {
+    const count = Number(head.height - at < BigInt(BLOCKS_AT_ONCE) ? head.height - at : BLOCKS_AT_ONCE)
+    const heights = Array.from({ length: count }, (_, n) => at + BigInt(n) + 1n)
+    const blocks = await Promise.all(heights.map((height) => rail.outgoingAt(height)))
+    const stored = await storeOutgoing(db, { wallet_id, from: at, blocks })
+    if (!stored) break
+    foreign.push(...stored)
+    at = heights.at(-1)!
+  }
+  await stopIfForeign(options, db, wallet)
+  return at < head.height ? { kind: 'behind', foreign } : { kind: 'at_head', foreign, tip: undefined }
+}
+
+/** Also for transactions of a run that crashed before it paused the rail. */
+async function stopIfForeign(
+  { db: pool, clock, log }: TronChainOptions,
+  db: Db,
+  wallet: string,
+): Promise<void> {
+  const state = await stateOf(db, wallet, 0n)
+  const { next_nonce } = await reservationsOf(db, {
+    wallet_id: walletIdOf(NETWORK, wallet),
+    network: NETWORK,
+  })
+  if (state.pool <= next_nonce) return
+  const world = { db: pool(), clock }
+  const reason = await recordForeign(world, { network: NETWORK, state, next_nonce })
+  const { changed } = await pauseRail(world, { rail: NETWORK, by: 'service', reason })
+  if (changed)
+    log.error({ network: NETWORK, wallet }, `custody: ${reason} Nothing is sent; the rail is paused.`)
+}

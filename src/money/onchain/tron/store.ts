@@ -1,0 +1,73 @@
+import { takeStep } from '../../../db/chore.ts'
+import { columnsOf } from '../../../db/columns.ts'
+import type { Db } from '../../../db/pool.ts'
+import type { OutgoingBlock } from '../../../rails/chain/tron.ts'
+
+/** How far the solidified blocks were read for what leaves a wallet (decision 0071). */
+export type WalletScan = {
+  readonly wallet_id: string
+  readonly height: bigint
+  readonly hash: string
+  readonly block_at: Date
+  readonly quiet_until: Date | null
+}
+
+export async function walletScanOf(db: Db, wallet_id: string): Promise<WalletScan | undefined> {
+  const { rows } = await db.query({
+    name: 'wallet scan',
+    text: `SELECT ${columnsOf('wallet_scans')} FROM wallet_scans WHERE wallet_id = $1`,
+    values: [wallet_id],
+  })
+  return rows[0]
+}
+
+type ReadBlock = Pick<OutgoingBlock, 'height' | 'hash' | 'at_ms'>
+
+/** The first position of a wallet. A position that another node stored first stays. */
+export async function beginWalletScan(db: Db, wallet_id: string, block: ReadBlock): Promise<void> {
+  await db.query({
+    name: 'begin wallet scan',
+    text: `INSERT INTO wallet_scans (wallet_id, height, hash, block_at, quiet_until) VALUES ($1, $2, $3, $4, NULL)
+      ON CONFLICT DO NOTHING`,
+    values: [wallet_id, block.height, block.hash, new Date(block.at_ms)],
+  })
+}
+
+/** Stored before the gap is read: a crash does not lift it. */
+export async function keepQuiet(db: Db, wallet_id: string, until: Date): Promise<void> {
+  await db.query({
+    name: 'wallet scan: keep quiet',
+    text: `UPDATE wallet_scans SET quiet_until = greatest(quiet_until, $2) WHERE wallet_id = $1`,
+    values: [wallet_id, until],
+  })
+}
+
+/**
+ * Stores which transactions of the blocks this database did not sign, together with the position behind them. Returns them. Undefined if
+ * another node has moved the position meanwhile.
+ */
+export function storeOutgoing(
+  db: Db,
+  { wallet_id, from, blocks }: { wallet_id: string; from: bigint; blocks: readonly OutgoingBlock[] },
+): Promise<readonly string[] | undefined> {
+  const last = blocks.at(-1)!
+  const found = blocks.flatMap(({ outgoing, height }) => outgoing.map((txid) => ({ txid, height })))
+  return takeStep(db, async (tx) => {
+    const { rows: moved } = await tx.query({
+      name: 'move wallet scan',
+      text: `UPDATE wallet_scans SET height = $3, hash = $4, block_at = $5 WHERE wallet_id = $1 AND height = $2 RETURNING 1`,
+      values: [wallet_id, from, last.height, last.hash, new Date(last.at_ms)],
+    })
+    if (moved.length === 0) return undefined
+    if (found.length === 0) return []
+    const { rows } = await tx.query<{ txid: string }>({
+      name: 'store foreign outgoing',
+      text: `INSERT INTO foreign_spends (wallet_id, txid, height, seen_at)
+        SELECT $1, f.txid, f.height, clock_timestamp() FROM unnest($2::text[], $3::bigint[]) AS f (txid, height)
+        WHERE NOT EXISTS (SELECT FROM transactions x WHERE x.network = 'tron' AND x.tx_hash = f.txid)
+        ON CONFLICT DO NOTHING RETURNING txid`,
+      values: [wallet_id, found.map(({ txid }) => txid), found.map(({ height }) => height)],
+    })
+    return rows.map(({ txid }) => txid)
+  })
+}

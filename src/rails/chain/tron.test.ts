@@ -1,0 +1,329 @@
+import { createHash } from 'node:crypto'
+import { afterEach, describe, expect, test } from 'vitest'
+import { startTronStub } from '../../../test/chains/tron-stub.ts'
+import { sealOf } from '../signer/seal.ts'
+import { localTronSigner } from '../signer/tron.ts'
+import { ChainCheckFailed } from './check.ts'
+import type { Attempt, ChainOrder, Made } from './rail.ts'
+import { tronAddressOfKey } from './tron/address.ts'
+import { openTronRpc } from './tron/nodes.ts'
+import { openTronRail } from './tron.ts'
+
+/** The rail over a stub of Tron (test/chains/tron-stub.ts), whose clock the test sets. */
+const key = createHash('sha256').update('a wallet of tests on tron').digest('hex')
+const wallet = tronAddressOfKey(Buffer.from(key, 'hex'))
+const seal_key = createHash('sha256').update('a key of seals').digest()
+const destination_address = 'TWqvtpZkwfpbjujqJtzLsVx5bm79wFDJTg'
+const amount = 25_000_000n
+const reservation = { wallet, nonce: 0n }
+const MINUTE_MS = 60_000
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+async function openStage({ nodes = 1, fee_most = 30_000_000n, depth = 2 } = {}) {
+  let time = Date.now()
+  const now = () => time
+  const stub = await startTronStub({ nodes, now, solid_depth: depth })
+  closing.push(stub.stop)
+  stub.fund(wallet, { tokens: 1_000_000_000n, sun: 1_000_000_000n })
+  stub.mine(depth + 1)
+  const clock = { now }
+  const rpc = openTronRpc({
+    ...{ urls: stub.nodes.map(({ url }) => url), genesis: stub.genesis, clock },
+    ...{ rest_ms: 50, inspect_after_ms: 0 },
+  })
+  closing.push(rpc.stop)
+  const per_hour = { count: 100, amount: 10n ** 12n, cost: 10n ** 12n }
+  const signer = localTronSigner({ key, sealKey: async () => seal_key, fee_most, per_hour, clock })
+  const rail = openTronRail({ rpc, signer, fee_most, clock })
+  return {
+    ...{ stub, rail },
+    /** Time passes, and blocks are made. */
+    pass(ms: number, blocks = depth + 1) {
+      time += ms
+      stub.mine(blocks)
+    },
+    now,
+  }
+}
+
+function orderOf(changes: Partial<ChainOrder> = {}): ChainOrder {
+  const order = {
+    ...({ id: 'tr_1', asset: 'USDT', network: 'tron', destination_address, amount } as const),
+    ...{ created_at: new Date(), seal: null, ...changes },
+  }
+  const { id: transfer_id, network } = order
+  const seal = sealOf(seal_key, {
+    transfer_id,
+    network,
+    destination_address: order.destination_address,
+    amount: order.amount,
+  })
+  return { ...order, seal }
+}
+
+const order = orderOf()
+
+function attemptOf(made: Made, attempt = 1): Attempt {
+  if (made.kind !== 'signed') throw new Error(`not signed: ${made.why}`)
+  return { ...made.transaction, attempt, created_at: new Date() }
+}
+
+type Stage = Awaited<ReturnType<typeof openStage>>
+const sign = async ({ rail }: Stage, made: readonly Attempt[] = []) =>
+  attemptOf(await rail.attempt(order, reservation, made, 'pay'), made.length + 1)
+const lookAt = ({ rail }: Stage, made: readonly Attempt[]) => rail.look(order, reservation, made)
+
+describe('a payment', () => {
+  test('is signed, taken, mined and final when its block is solidified', async () => {
+    const stage = await openStage()
+    const { rail, stub } = stage
+    await rail.check()
+    expect(await rail.screen(order)).toEqual({ kind: 'payable' })
+    const attempt = await sign(stage)
+    expect(attempt.terms).toMatchObject({
+      fee_limit: '8357100',
+      energy: '83571',
+      expiration: `${stage.now() + 10 * MINUTE_MS}`,
+    })
+    expect(await lookAt(stage, [attempt])).toEqual({ kind: 'absent' })
+    expect(await rail.broadcast(order, attempt)).toEqual({ kind: 'accepted' })
+    expect(await rail.broadcast(order, attempt), 'DUP_TRANSACTION_ERROR').toEqual({ kind: 'accepted' })
+    stage.pass(3000, 1)
+    const { height, hash } = stub.head()
+    expect(await lookAt(stage, [attempt])).toEqual({ kind: 'waiting' })
+    stage.pass(3000, 2)
+    expect(await lookAt(stage, [attempt])).toEqual({
+      ...{ kind: 'mined', tx_hash: attempt.tx_hash, effect: 'paid' },
+      ...{ block_height: height, block_hash: hash, gas_paid_wei: 6_428_500n },
+    })
+    expect(stub.balanceOf(destination_address)).toBe(amount)
+    expect(await rail.holdings()).toMatchObject({ wallet, asset: 975_000_000n, native: 993_571_500n })
+    expect(await rail.outgoingAt(height)).toMatchObject({ hash, outgoing: [attempt.tx_hash] })
+    expect((await rail.outgoingAt(height - 1n)).outgoing).toEqual([])
+  })
+
+  test('is made again only when the first can never be mined', async () => {
+    const stage = await openStage()
+    const { rail, stub } = stage
+    const first = await sign(stage)
+    const again = () => rail.attempt(order, reservation, [first], 'pay')
+    expect(await again()).toMatchObject({ kind: 'later', why: 'not_worth_it' })
+    // Past the expiry by the head, and not by a solidified block.
+    stage.pass(10 * MINUTE_MS + 1, 1)
+    expect(await lookAt(stage, [first])).toEqual({ kind: 'absent' })
+    expect(await again()).toMatchObject({ kind: 'later', why: 'not_worth_it' })
+    expect(await rail.broadcast(order, first), 'expired bytes').toEqual({ kind: 'unknown' })
+    stage.pass(3000, 2)
+    expect(await lookAt(stage, [first])).toEqual({ kind: 'expired' })
+    const second = attemptOf(await again(), 2)
+    expect(second.tx_hash).not.toBe(first.tx_hash)
+    expect(await lookAt(stage, [first, second])).toEqual({ kind: 'absent' })
+    await rail.broadcast(order, second)
+    stage.pass(3000)
+    expect(await lookAt(stage, [first, second])).toMatchObject({
+      kind: 'mined',
+      tx_hash: second.tx_hash,
+      effect: 'paid',
+    })
+    expect(stub.balanceOf(destination_address)).toBe(amount)
+  })
+
+  test('that is mined in the last moment is no reason for a second one', async () => {
+    const stage = await openStage()
+    const { rail, stub } = stage
+    const first = await sign(stage)
+    await rail.broadcast(order, first)
+    // The block comes after the expiry, its predecessor before: java-tron takes the transaction.
+    stage.pass(10 * MINUTE_MS + 1, 1)
+    expect(stub.mined().map(({ id }) => id)).toEqual([first.tx_hash])
+    expect(await lookAt(stage, [first])).toEqual({ kind: 'waiting' })
+    expect(await rail.attempt(order, reservation, [first], 'pay')).toMatchObject({ kind: 'later' })
+    stage.pass(3000)
+    expect(await lookAt(stage, [first])).toMatchObject({ kind: 'mined', effect: 'paid' })
+  })
+
+  test('that a reorganisation removes is sent again as the same bytes', async () => {
+    const stage = await openStage()
+    const { rail, stub } = stage
+    const first = await sign(stage)
+    await rail.broadcast(order, first)
+    stage.pass(3000, 1)
+    stub.reorganise(1)
+    expect(await lookAt(stage, [first])).toEqual({ kind: 'absent' })
+    expect(await rail.broadcast(order, first)).toEqual({ kind: 'accepted' })
+    stage.pass(3000)
+    expect(await lookAt(stage, [first])).toMatchObject({ kind: 'mined', effect: 'paid' })
+  })
+
+  test.each([
+    ['reverts', 'none'],
+    ['out_of_energy', 'none'],
+    ['takes_fee', 'other'],
+  ] as const)('to an address that %s: %s', async (effect, expected) => {
+    const stage = await openStage()
+    stage.stub.effects.set(destination_address, effect)
+    const attempt = await sign(stage)
+    await stage.rail.broadcast(order, attempt)
+    stage.pass(3000)
+    expect(await lookAt(stage, [attempt])).toMatchObject({ kind: 'mined', effect: expected })
+  })
+
+  test('a cancel signs nothing; without a signature nothing can be mined', async () => {
+    const stage = await openStage()
+    expect(await stage.rail.attempt(order, reservation, [], 'cancel')).toMatchObject({
+      kind: 'later',
+      why: 'not_worth_it',
+    })
+    expect(await lookAt(stage, [])).toEqual({ kind: 'expired' })
+  })
+})
+
+describe('waits', () => {
+  const screened = async (stage: Stage, asked = order) => {
+    const answer = await stage.rail.screen(asked)
+    return answer.kind === 'later' ? answer.why : answer
+  }
+  test('for TRX, unless energy and bandwidth are staked', async () => {
+    const stage = await openStage()
+    stage.stub.fund(wallet, { sun: -999_999_999n })
+    expect(await screened(stage)).toBe('gas_coin_too_low')
+    stage.stub.staked.energy = 200_000n
+    expect(await screened(stage)).toEqual({ kind: 'payable' })
+    stage.stub.staked.free = 0n
+    expect(await screened(stage)).toBe('gas_coin_too_low')
+    stage.stub.staked.bandwidth = 500n
+    expect(await screened(stage)).toEqual({ kind: 'payable' })
+  })
+  test('while energy costs more than the cap, also staked', async () => {
+    const stage = await openStage({ fee_most: 9_000_000n })
+    expect(await screened(stage)).toEqual({ kind: 'payable' })
+    stage.stub.staked.energy = 200_000n
+    stage.stub.prices.energy = 210n
+    expect(await screened(stage)).toBe('fee_above_cap')
+    expect(await stage.rail.attempt(order, reservation, [], 'pay')).toMatchObject({ why: 'fee_above_cap' })
+  })
+  test('for USDT, for a token that is paused, for a wallet that is blocked', async () => {
+    const stage = await openStage()
+    expect(await screened(stage, orderOf({ amount: 2_000_000_000n }))).toBe('wallet_too_empty')
+    stage.stub.is_paused = true
+    expect(await screened(stage)).toBe('token_reverts')
+    stage.stub.blocked.add(wallet)
+    expect(await screened(stage)).toBe('wallet_blocked')
+  })
+})
+
+describe('refuses', () => {
+  test.each([
+    ['its own wallet', wallet, 'destination_is_wallet'],
+    ['the contract', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'destination_is_token'],
+    ['an address that the token blocks', destination_address, 'token_refuses'],
+  ])('%s', async (_, to, rail_code) => {
+    const { rail, stub } = await openStage({ nodes: 2 })
+    stub.blocked.add(destination_address)
+    expect(await rail.screen(orderOf({ destination_address: to }))).toEqual({ kind: 'refused', rail_code })
+  })
+})
+
+describe('endpoints', () => {
+  test('one that hides a mined payment makes no second one', async () => {
+    const stage = await openStage({ nodes: 2 })
+    const { rail, stub } = stage
+    const attempt = await sign(stage)
+    await rail.broadcast(order, attempt)
+    stage.pass(11 * MINUTE_MS)
+    stub.nodes[0]!.lie = (path, answer) => (/transaction(?:info)?byid$/.test(path) ? {} : answer)
+    expect(await lookAt(stage, [attempt]), 'they contradict each other').toEqual({ kind: 'waiting' })
+    expect(await rail.attempt(order, reservation, [attempt], 'pay')).toMatchObject({ kind: 'later' })
+    stub.nodes[1]!.is_down = true
+    expect(await lookAt(stage, [attempt]), 'one alone decides nothing').toEqual({ kind: 'waiting' })
+  })
+
+  test('receipts that are switched off do not make a payment lost', async () => {
+    const stage = await openStage()
+    const attempt = await sign(stage)
+    await stage.rail.broadcast(order, attempt)
+    stage.pass(11 * MINUTE_MS)
+    stage.stub.nodes[0]!.lie = (path, answer) => (path.endsWith('gettransactioninfobyid') ? {} : answer)
+    expect(await lookAt(stage, [attempt])).toEqual({ kind: 'waiting' })
+    await expect(stage.rail.check()).rejects.toThrow(/transHistory/)
+  })
+
+  test('a solidified block from the future proves no expiry', async () => {
+    const stage = await openStage()
+    const attempt = await sign(stage)
+    stage.stub.nodes[0]!.lie = (path, answer) => {
+      if (path !== 'walletsolidity/getblock') return answer
+      const told = structuredClone(answer) as { block_header: { raw_data: { timestamp: number } } }
+      told.block_header.raw_data.timestamp += 24 * 60 * MINUTE_MS
+      return told
+    }
+    expect(await lookAt(stage, [attempt])).toEqual({ kind: 'absent' })
+  })
+
+  test('an answer that is lost is unknown, and the payment is found all the same', async () => {
+    const stage = await openStage()
+    const attempt = await sign(stage)
+    stage.stub.nodes[0]!.loses_answers = true
+    expect(await stage.rail.broadcast(order, attempt)).toEqual({ kind: 'unknown' })
+    stage.pass(3000)
+    expect(await lookAt(stage, [attempt])).toMatchObject({ kind: 'mined', effect: 'paid' })
+  })
+
+  test('broadcasts go to all of them', async () => {
+    const stage = await openStage({ nodes: 2 })
+    const attempt = await sign(stage)
+    await stage.rail.broadcast(order, attempt)
+    for (const { asked } of stage.stub.nodes) expect(asked.get('wallet/broadcasthex')).toBe(1)
+  })
+
+  test('one of another chain is refused by the check', async () => {
+    const { stub } = await openStage()
+    const rpc = openTronRpc({ urls: [stub.nodes[0]!.url] })
+    closing.push(rpc.stop)
+    const signer = localTronSigner({
+      ...{ key, sealKey: async () => seal_key, fee_most: 1n },
+      per_hour: { count: 1, amount: 1n, cost: 1n },
+    })
+    const failed = await openTronRail({ rpc, signer, fee_most: 1n })
+      .check()
+      .catch((error: unknown) => error)
+    expect(failed).toBeInstanceOf(ChainCheckFailed)
+    expect(failed).toMatchObject({ part: 'chain' })
+  })
+
+  test.each([
+    ['no JSON', '<html>'],
+    ['an error', { Error: 'class java.lang.NullPointerException : null' }],
+    ['another transaction', { id: 'ab'.repeat(32), txID: 'ab'.repeat(32), blockNumber: 3 }],
+    ['a list', [{}]],
+    ['text for a height', { id: 'x', blockNumber: '0x3' }],
+  ])('nonsense is unknown: %s', async (_, told) => {
+    const stage = await openStage()
+    const attempt = await sign(stage)
+    await stage.rail.broadcast(order, attempt)
+    stage.pass(11 * MINUTE_MS)
+    stage.stub.nodes[0]!.lie = (path, answer) => (/transaction(?:info)?byid$/.test(path) ? told : answer)
+    await expect(lookAt(stage, [attempt])).rejects.toThrow(/no endpoint answers/)
+  })
+
+  test('amounts above 2^53 are read exactly', async () => {
+    const stage = await openStage()
+    const much = 9_007_199_254_740_993n
+    stage.stub.nodes[0]!.lie = (path, answer) =>
+      path.endsWith('getaccount')
+        ? JSON.stringify(answer).replace(/"balance":[0-9]+/, `"balance":${much}`)
+        : answer
+    expect((await stage.rail.holdings()).native).toBe(much)
+  })
+
+  test('holdings that differ at one block are none', async () => {
+    const stage = await openStage({ nodes: 2 })
+    stage.stub.nodes[1]!.lie = (path, answer) =>
+      path.endsWith('getaccount') ? { ...(answer as object), balance: 1 } : answer
+    await expect(stage.rail.holdings()).rejects.toMatchObject({ details: { why: 'endpoints_disagree' } })
+  })
+})
