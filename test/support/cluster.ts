@@ -142,7 +142,7 @@ async function copyRunning(primary: Member, folder: string, password: string): P
     await client.query(`SELECT pg_backup_start('copy', true)`)
     copy(primary.folder, folder)
     label = (await client.query('SELECT labelfile FROM pg_backup_stop(false)')).rows[0].labelfile
-    copy(join(primary.folder, 'pg_wal/.'), join(folder, 'pg_wal'))
+    copy(`${primary.folder}/pg_wal/.`, `${folder}/pg_wal`)
   } finally {
     await client.end()
   }
