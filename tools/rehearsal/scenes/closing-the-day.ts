@@ -1,5 +1,13 @@
 import { type Asset, assetNames } from '../../../src/core/money.ts'
-import { type AuditResult, audit, checkBalances, checkOutside, type RailLine, reconcile } from '../checks.ts'
+import {
+  type AuditResult,
+  audit,
+  checkBalances,
+  checkOutside,
+  openingOf,
+  type RailLine,
+  reconcile,
+} from '../checks.ts'
 import { mustEqual } from '../narrator.ts'
 import { depositNetworks, type Stage, shown } from '../stage.ts'
 
@@ -38,7 +46,7 @@ export async function closeTheDay(stage: Stage): Promise<DayEnd> {
   const { code, err } = await stage.trilho('log', 'verify')
   if (code !== 0) throw new Error(`trilho log verify exits ${code}: ${err}`)
   checked('trilho log verify: the log of what operators did is whole')
-  const sheets = assetNames.map((asset) => sheetOf(audited, asset))
+  const sheets = assetNames.map((asset) => sheetOf(stage, asset, audited, rails))
   for (const sheet of sheets) checkSheet(stage, sheet, miner_fees)
   await checkPartnerFees(stage, sheets)
   checked(
@@ -64,19 +72,22 @@ async function closeExceptions({ trilho, operators, tell }: Stage): Promise<DayE
   return found.map(({ kind, object_id }) => ({ kind, object_id }))
 }
 
-function sheetOf({ assets }: AuditResult, asset: Asset): Sheet {
-  const sums = assets[asset] ?? {}
-  const sumOf = (account: string) => BigInt(sums[account] ?? '0')
-  const rails = ['pix', ...depositNetworks].map((rail) => -sumOf(`external:${rail}`))
+/** The rails hold what the outside says; the accounts are those of the ledger. */
+function sheetOf(stage: Stage, asset: Asset, { assets }: AuditResult, rails: readonly RailLine[]): Sheet {
+  const sumOf = (account: string) => BigInt(assets[asset]?.[account] ?? '0')
+  const of_asset = rails.filter((line) => line.asset === asset)
+  const on_rails = of_asset.reduce((sum, { outside }) => sum + outside, 0n)
+  const opening = openingOf(stage)
+  const operator = of_asset.reduce((sum, { rail }) => sum + opening.get(rail)!, 0n)
+  mustEqual(`the outside in the ledger, in ${asset}`, sumOf('external'), operator - on_rails)
+  mustEqual(`${asset} in transit`, sumOf('in_transit'), 0n)
   return {
-    asset,
-    on_rails: rails.reduce((sum, held) => sum + held, 0n),
+    ...{ asset, on_rails, operator },
     customers: sumOf('customer'),
     partner_fees: sumOf('partner_fees'),
     service_fees: sumOf('service_fees'),
     network_fees: sumOf('network_fees'),
     treasury: sumOf('treasury'),
-    operator: sumOf('external:operator'),
   }
 }
 
