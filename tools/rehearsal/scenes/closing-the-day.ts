@@ -9,7 +9,7 @@ import {
   reconcile,
 } from '../checks.ts'
 import { mustEqual } from '../narrator.ts'
-import { depositNetworks, type Stage, shown } from '../stage.ts'
+import { type Stage, shown } from '../stage.ts'
 
 /** What the report shows of the end of the day. */
 export type DayEnd = {
