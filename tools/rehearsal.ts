@@ -115,7 +115,7 @@ function introduce(): void {
   print(
     is_short
       ? 'This is the small size, for CI.'
-      : 'It takes about ten minutes. Ctrl+C ends it and removes everything.',
+      : 'It takes five to ten minutes. Ctrl+C ends it and removes everything.',
   )
   print('')
   for (const { part, is, about } of parts) print(`  ${is.padEnd(4)}  ${part}: ${about}`)

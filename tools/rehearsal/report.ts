@@ -2,7 +2,7 @@ import { cpus } from 'node:os'
 import { type Column, columns } from './book.ts'
 import type { Narrator, PlayedScene } from './narrator.ts'
 import type { DayEnd, Sheet } from './scenes/closing-the-day.ts'
-import { parts, type Stage, shown } from './stage.ts'
+import { depositNetworks, parts, type Stage, shown } from './stage.ts'
 
 /** The page docs/proof/rehearsal.md. */
 export function renderReport(stage: Stage, narrator: Narrator, end: DayEnd, is_short: boolean): string {
@@ -59,7 +59,7 @@ ${table(
 Efí and the exchanges are stubs that answer as their documentation describes; no bank, no public network and no other miner was asked. All
 processes ran on one machine, and the rehearsal itself promoted the standby. Chains mined a block every half second to second and a half, so nobody
 waited for hours. The backup was restored at a moment after which nothing had been paid out; where something was, the rails pause until two
-operators have resolved it, which the [tests of custody](../operate/custody.md#a-restored-database) play. Each fault was played once or a few times,
+operators have [resolved it](../operate/custody.md#a-restored-database), and other tests play that. Each fault was played once or a few times,
 at a moment that the script chose: killed processes at every step, and faults of every kind, are in [deposits](deposits.md), [EVM](evm.md),
 [Bitcoin](bitcoin.md) and [fail-over](fail-over.md). Tron and a signer in a process of its own are not part of it.
 `
@@ -78,17 +78,17 @@ const sceneRow = ({ title, told, checked, seconds }: PlayedScene) => [
 
 function figuresOf(
   { counts, partner, customers, book }: Stage,
-  { audited, closed_exceptions }: DayEnd,
+  { audited, closed_exceptions, rails }: DayEnd,
 ): string[] {
   const { cut, unavailable } = partner.trouble
   return [
-    `${customers.length} customers; ${counts.charges} Pix charges paid in ${counts.pix_payments} payments; ${counts.deposits} deposits on 5 chains; ${counts.sweeps} sweeps.`,
-    `${counts.conversions} conversions; ${counts.payouts} Pix payouts paid and ${counts.refused_payouts} refused; ${counts.transfers} transfers on 5 chains.`,
+    `${customers.length} customers; ${counts.charges} Pix charges paid in ${counts.pix_payments} payments; ${counts.deposits} deposits on ${depositNetworks.length} chains; ${counts.sweeps} sweeps.`,
+    `${counts.conversions} conversions; ${counts.payouts} Pix payouts paid and ${counts.refused_payouts} refused; ${counts.transfers} transfers on ${depositNetworks.length} chains.`,
     `${partner.counted.orders} orders, repeated ${partner.counted.repeated} times with the same idempotency key: each time the same answer to the byte. ${cut} calls were cut and ${unavailable} answered with 503, and repeated.`,
     `Fail-over: the first order was answered ${counts.fail_over_ms} ms after the promotion of the standby.`,
     `Reorganisations: 1 deposit dropped and credited later, ${counts.dropped} dropped for good. Returns: ${counts.returns}.`,
     `In: ${shown('BRL', book.total('BRL', 'paid in'))} BRL, ${shown('USDT', book.total('USDT', 'paid in'))} USDT, ${shown('BTC', book.total('BTC', 'paid in'))} BTC. Out: ${shown('BRL', book.total('BRL', 'paid out'))} BRL, ${shown('USDT', book.total('USDT', 'paid out'))} USDT, ${shown('BTC', book.total('BTC', 'paid out'))} BTC.`,
-    `\`trilho audit\`: ${audited.entries} entries, every check holds. \`trilho reconcile\`: difference 0 on 6 rails. \`trilho log verify\`: whole. Exceptions: ${closed_exceptions.length}, the payout that came back, which an operator closed.`,
+    `\`trilho audit\`: ${audited.entries} entries, every check holds. \`trilho reconcile\`: difference 0 on ${rails.length} rails. \`trilho log verify\`: whole. Exceptions: ${closed_exceptions.length}, the payout that came back, which an operator closed.`,
   ]
 }
 

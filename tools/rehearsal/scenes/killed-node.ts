@@ -25,7 +25,7 @@ export async function killANode(stage: Stage): Promise<void> {
   tell(`node 2 gets ${placed.length} orders and is killed (kill -9) when it has answered the first one`)
   const answers = await Promise.all(placed)
   tell(
-    `the partner repeats what got no answer at node 1, with the same keys: ${partner.trouble.cut - cuts_before} calls were cut`,
+    `the partner repeats what got no answer at node 1, with the same keys (calls that were cut: ${partner.trouble.cut - cuts_before})`,
   )
   for (const [index, order] of payouts.entries()) await awaitPaid(stage, order, answers[index]!.json.id)
   for (const [index, order] of transfers.entries())
