@@ -4,7 +4,7 @@ import { networks } from '../../src/core/networks.ts'
 import { openTestWallet } from '../../test/chains/bitcoin-wallet.ts'
 import type { SendBody } from '../../test/pix/efi-stub.ts'
 import { mustEqual } from './narrator.ts'
-import { SERVICE_FEE_BPS } from './operators.ts'
+import { PIX_FEE, SERVICE_FEE_BPS } from './operators.ts'
 import type { Customer, depositNetworks, Stage } from './stage.ts'
 
 /** Orders of a partner, and how they end outside: what is in the book was seen at the bank or on a chain. */
@@ -73,6 +73,7 @@ export async function awaitPaid(stage: Stage, order: PayoutOrder, id: string) {
     payments.map((payment) => [payment.end_to_end_id, payment.amount, payment.end]),
     [[end_to_end_id, order.amount, 'settled']],
   )
+  mustEqual(`the fee of payout ${id}`, fee, `${PIX_FEE}`)
   const customer_id = order.customer.id
   stage.book.note({ customer_id, asset: 'BRL', column: 'paid out', amount: order.amount, rail: 'pix' })
   stage.book.note({ customer_id, asset: 'BRL', column: 'fees', amount: BigInt(fee) })

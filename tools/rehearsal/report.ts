@@ -11,8 +11,9 @@ export function renderReport(stage: Stage, narrator: Narrator, end: DayEnd, is_s
 
 **Passed: ${narrator.scenes.length} scenes${is_short ? ' at the small size' : ''}** on ${date}, in ${narrator.seconds()} seconds, with Node ${process.versions.node} on ${cpus().length} cores.
 
-\`npm run rehearsal\` plays the day and writes this page; \`REHEARSAL=short\` plays a smaller one. It stops at the first figure that is wrong. Every
-expected figure comes from what the rehearsal itself did at the bank and on the chains, and none from the ledger.
+\`npm run rehearsal\` plays the day and writes this page; \`REHEARSAL=short\` plays a smaller one. It stops at the first figure that is wrong.
+Expected balances are added up from what the rehearsal did and saw at the bank and on the chains, and from terms that the API promised: what a trade pays
+out, and the fee of a transfer. No balance is read from the ledger to expect it.
 
 ## What is real
 

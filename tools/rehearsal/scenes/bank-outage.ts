@@ -1,5 +1,6 @@
 import { checkBalances, checkOutside } from '../checks.ts'
 import { mustEqual } from '../narrator.ts'
+import { PIX_FEE } from '../operators.ts'
 import { awaitPaid, convert, PAYOUTS, type PayoutOrder, payoutOrder, transfer } from '../orders.ts'
 import { type Stage, shown } from '../stage.ts'
 
@@ -28,7 +29,13 @@ export async function loseTheBank(stage: Stage): Promise<void> {
     if (!['pending', 'processing'].includes(status))
       throw new Error(`payout ${id} is ${status} while the bank is out`)
   mustEqual('payments that reached the bank', efi.bank.sent.size, sent_before + 1)
-  checked(`${open.length} payouts wait, none has failed, and their money is in transit`)
+  const held = await Promise.all(customers.map(({ id }) => partner.inTransit(id)))
+  mustEqual(
+    'BRL in transit',
+    held.reduce((sum, { BRL = 0n }) => sum + BRL, 0n),
+    orders.reduce((sum, { order }) => sum + order.amount + BigInt(PIX_FEE), 0n),
+  )
+  checked(`${open.length} payouts wait, none has failed, and exactly their money and fees are in transit`)
   efi.disturb(() => undefined)
   tell('the bank is back')
   for (const { order, id } of orders) await awaitPaid(stage, order, id)
