@@ -40,6 +40,7 @@ const slow = [
   'test/pix/pix-chaos.test.ts',
   'test/python/payroll.test.ts',
   'test/quickstart.test.ts',
+  'test/rehearsal.test.ts',
   'test/retention.test.ts',
   'test/start-beside.test.ts',
   'test/webhooks/addresses.test.ts',

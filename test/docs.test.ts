@@ -169,6 +169,7 @@ test('every setting that is named is in .env.example', () => {
       'TRILHO_URL',
       'TRILHO_PROFILE',
       'CRASH_AT',
+      'REHEARSAL',
       'CUSTOMER',
       'FIELD',
       'NAME',

@@ -31,6 +31,10 @@ export type Cluster = {
   resume(): void
   /** The one that was replaced becomes the standby of the other. */
   rebuild(): Promise<void>
+  /** Copies the primary into a new folder while it runs, with the log that makes the copy consistent: a base backup. */
+  backUp(folder: string): Promise<void>
+  /** Both servers and their files are gone; the backup becomes the primary, and the other one its standby. */
+  restore(folder: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -97,6 +101,19 @@ export async function startCluster(): Promise<Cluster> {
       other.hole.restore()
       await makeStandby(place, primary, other, password)
     },
+    backUp: (backup) => copyRunning(primary, backup, password),
+    async restore(backup) {
+      for (const member of members) {
+        signalAll(member, 'SIGKILL')
+        await member.server?.ended
+        await rm(member.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+        member.hole.restore()
+      }
+      execFileSync('cp', ['-a', backup, primary.folder])
+      await configure(place, primary, `synchronous_standby_names = ''`)
+      await startMember(place, primary, password)
+      await makeStandby(place, primary, other, password)
+    },
     async stop() {
       for (const member of members) {
         signalAll(member, 'SIGKILL')
@@ -115,6 +132,30 @@ async function startMember(place: Installation, member: Member, password: string
   await until(async () => (await ask(member, password, 'SELECT 1').catch(() => [])).length === 1, 30_000)
 }
 
+/** Files come and go while they are copied; the log, which is copied at the end, makes up for it. */
+async function copyRunning(primary: Member, folder: string, password: string): Promise<void> {
+  const client = await connectTo(primary, password)
+  const copy = (from: string, to: string) =>
+    execFileSync('sh', ['-c', `cp -a "$1" "$2" 2>/dev/null || true`, 'sh', from, to])
+  let label: string
+  try {
+    await client.query(`SELECT pg_backup_start('copy', true)`)
+    copy(primary.folder, folder)
+    label = (await client.query('SELECT labelfile FROM pg_backup_stop(false)')).rows[0].labelfile
+    copy(`${primary.folder}/pg_wal/.`, `${folder}/pg_wal`)
+  } finally {
+    await client.end()
+  }
+  await rm(join(folder, 'postmaster.pid'), { force: true })
+  await writeFile(join(folder, 'backup_label'), label)
+}
+
+/** The last line about a setting counts. */
+async function configure(place: Installation, { folder }: Member, lines: string): Promise<void> {
+  await appendFile(join(folder, 'postgresql.auto.conf'), `\n${lines}\n`)
+  if (place.run_as === 'nobody') execFileSync('chown', ['-R', '65534:65534', folder])
+}
+
 /** A copy of the running primary, which follows it from then on and must confirm every commit. */
 async function makeStandby(
   place: Installation,
@@ -122,24 +163,13 @@ async function makeStandby(
   standby: Member,
   password: string,
 ): Promise<void> {
-  const client = await connectTo(primary, password)
-  let label: string
-  try {
-    await client.query(`SELECT pg_backup_start('copy', true)`)
-    // Files come and go while they are copied; the log makes up for it.
-    execFileSync('sh', ['-c', `cp -a "$1" "$2" 2>/dev/null || true`, 'sh', primary.folder, standby.folder])
-    label = (await client.query('SELECT labelfile FROM pg_backup_stop(false)')).rows[0].labelfile
-  } finally {
-    await client.end()
-  }
-  await rm(join(standby.folder, 'postmaster.pid'), { force: true })
-  await writeFile(join(standby.folder, 'backup_label'), label)
+  await copyRunning(primary, standby.folder, password)
   await writeFile(join(standby.folder, 'standby.signal'), '')
-  await appendFile(
-    join(standby.folder, 'postgresql.auto.conf'),
-    `\nprimary_conninfo = 'host=127.0.0.1 port=${primary.port} user=trilho password=${password} application_name=${standby.name}'\nsynchronous_standby_names = ''\n`,
+  await configure(
+    place,
+    standby,
+    `primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=trilho password=${password} application_name=${standby.name}'\nsynchronous_standby_names = ''`,
   )
-  if (place.run_as === 'nobody') execFileSync('chown', ['-R', '65534:65534', standby.folder])
   await startMember(place, standby, password)
   const streaming = `SELECT 1 FROM pg_stat_replication WHERE application_name = '${standby.name}' AND state = 'streaming'`
   await until(async () => (await ask(primary, password, streaming)).length === 1, 30_000)

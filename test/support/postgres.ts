@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
-import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/db/embedded/start.ts'
+import { startReaper } from './reaper.ts'
 import { makeTemplate } from './template.ts'
 
 declare module 'vitest' {
@@ -30,19 +27,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await postgres.stop()
     for (const folder of [data_dir, run_dir]) await rm(folder, { recursive: true, force: true })
   }
-}
-
-/** Starts the process that cleans up after this run, also when it is killed. Returns the id that the processes of the run carry. */
-function startReaper(...folders: readonly string[]): string {
-  const id = randomUUID()
-  const script = fileURLToPath(new URL('reaper.mjs', import.meta.url))
-  const reaper = spawn(process.execPath, [script, id, ...folders], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  reaper.unref()
-  ;(reaper.stdin as Socket).unref()
-  return id
 }
 
 const MEMORY = '/dev/shm'

@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { type Office, openOffice } from '../../src/control/operator/office.ts'
@@ -20,7 +18,7 @@ import { type Api, openApi } from './api.ts'
 import { compiledCli } from './compiled.ts'
 import { createDatabase, seatsAt, TEST_KEY, type TestDatabase } from './database.ts'
 import { METRICS_TOKEN } from './metrics.ts'
-import { testRun } from './test-run.ts'
+import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 /**
  * A real server over a database of its own, and direct access to its database to set up what a test needs. Limits are lifted for the test's own
@@ -133,46 +131,12 @@ export function openDirectAccess(
 }
 
 /** A server in a process of its own, which can be killed; from the sources of another version, if their folder is given. */
-export async function spawnServer(
-  env: Record<string, string>,
-  sources?: string,
-): Promise<{
-  url: string
-  process: ChildProcess
-  output(): string
-  kill(signal: NodeJS.Signals): Promise<void>
-}> {
-  const program = sources ? ['--import', 'tsx', join(sources, 'src/cli/trilho.ts')] : [await compiledCli()]
-  const child = spawn(process.execPath, [...program, 'serve'], {
-    cwd: sources,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...testRun(), DRAIN_MS: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+export const spawnServer = async (env: Record<string, string>, sources?: string): Promise<ServerProcess> =>
+  startServerProcess({
+    program: sources ? ['--import', 'tsx', join(sources, 'src/cli/trilho.ts')] : [await compiledCli()],
+    env,
+    ...(sources === undefined ? {} : { cwd: sources }),
   })
-  let text = ''
-  const url = await new Promise<string>((resolve, reject) => {
-    const read = (chunk: Buffer) => {
-      text += chunk
-      const ready = /Trilho is ready at (\S+)/.exec(text)
-      if (ready) resolve(ready[1]!)
-    }
-    child.stdout.on('data', read)
-    child.stderr.on('data', read)
-    child.once('exit', (code, signal) =>
-      reject(new Error(`the server ended with ${signal ?? code}:\n${text}`)),
-    )
-  })
-  return {
-    url,
-    process: child,
-    output: () => text,
-    async kill(signal) {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      const gone = once(child, 'exit')
-      child.kill(signal)
-      await gone
-    },
-  }
-}
 
 /** A valid CPF that no other test has. */
 export function someCpf(): string {
