@@ -9,6 +9,7 @@ import { MigrationBlocked } from '../db/migrate.ts'
 import { PoolerInTheWay } from '../db/server-state.ts'
 import { UntrustedServer } from '../db/tls.ts'
 import { ConfigError } from '../node/config.ts'
+import { SignerLogBroken, SignerLogFailed } from '../rails/signer/log.ts'
 import { type ErrorOutput, exitOfStatus } from './error-output.ts'
 import { exit } from './exit.ts'
 
@@ -51,6 +52,8 @@ const foreseen: readonly (readonly [
   [PoolerInTheWay, 'pooler_in_the_way'],
   [UntrustedServer, 'untrusted_server'],
   [WrongSecretKey, 'wrong_secret_key'],
+  [SignerLogBroken, 'signer_log_broken'],
+  [SignerLogFailed, 'signer_log_failed'],
 ]
 
 const NOT_SET_UP = 'The database is not set up yet. Run: trilho migrate'
