@@ -110,6 +110,7 @@ describe('a rail', () => {
 
     test.each<[Record<string, string>, RegExp]>([
       [{ EVM_WALLET_KEY }, /^EVM_WALLET_KEY and SIGNER_URL are both set; keep one/],
+      [{ TRON_RPC: 'https://node.example.com' }, /^TRON_RPC and SIGNER_URL are both set; keep one/],
       [{ BITCOIN_WALLET_KEY }, /^BITCOIN_WALLET_KEY and SIGNER_URL are both set/],
       [{ EVM_DEPOSIT_XPUB: XPUB, EVM_DEPOSIT_KEY: XPRV }, /^EVM_DEPOSIT_KEY and SIGNER_URL are both set/],
       [{ EVM_WALLET: '' }, /^EVM_WALLET is needed with SIGNER_URL/],

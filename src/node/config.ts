@@ -416,6 +416,11 @@ function halfSigner({ chains }: Given): [boolean, string, string][] {
       [place?.kind === 'https' && value === undefined, name, 'is needed with SIGNER_URL=https://…'],
       [place?.kind !== 'https' && value !== undefined, name, 'is set without SIGNER_URL=https://…'],
     ]),
+    [
+      is_remote && chains.tron.rpc?.length !== 0,
+      'TRON_RPC',
+      'and SIGNER_URL are both set; keep one: trilho signer has no key for Tron yet, and a service with a signer has none either',
+    ],
     [!is_remote && deposits?.length > 0, 'SIGNER_DEPOSITS', 'is set without SIGNER_URL'],
     ...(deposits ?? []).map((kind): [boolean, string, string] => [
       xpubs[kind] === undefined,
