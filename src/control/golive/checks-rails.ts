@@ -279,8 +279,7 @@ export const railChecks: readonly GoliveCheck[] = [
       few: {
         state: 'red',
         found: 'Fewer than two exchanges agree on: {pairs}.',
-        to_do:
-          'Check the way to the exchanges. The page Rails & workers says what each of them answered.',
+        to_do: 'Check the way to the exchanges. The page Rails & workers says what each of them answered.',
         commands: ['trilho rails check'],
       },
       old: {
