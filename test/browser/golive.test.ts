@@ -73,6 +73,7 @@ test('a reader sees the list; a person of a partner and a visitor do not', async
   })
   // Within a minute nobody is asked again.
   expect((await reader.get(path)).json.report.at).toBe(first.at)
-  expect((await owner.get(path)).status).toBe(403)
+  // To a partner's people the pages of operators do not exist.
+  expect((await owner.get(path)).status).toBe(404)
   expect((await openConsole(service.url).get(path)).status).toBe(401)
 })

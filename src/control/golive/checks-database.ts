@@ -106,7 +106,7 @@ export const databaseChecks: readonly GoliveCheck[] = [
       behind: {
         state: 'red',
         found: '{name} is {lag} behind.',
-        to_do: 'GoliveCheck the network and the disk of the standby.',
+        to_do: 'Check the network and the disk of the standby.',
       },
       hidden: {
         state: 'unknown',
@@ -158,7 +158,7 @@ export const databaseChecks: readonly GoliveCheck[] = [
         found: '{subject}: {free} GB of {size} GB are free. At least 2 GB and a tenth are needed.',
         to_do: 'Remove old backups, or give the disk more room.',
       },
-      unknown: unknown('GoliveCheck the folder and its rights.', ['df -h {subject}']),
+      unknown: unknown('Check the folder and its rights.', ['df -h {subject}']),
     },
     judgeEach: ({ disks }) =>
       disks.map(({ path: subject, space }) => ({

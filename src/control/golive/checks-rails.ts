@@ -90,7 +90,7 @@ export const railChecks: readonly GoliveCheck[] = [
     says: {
       ok: { state: 'ok', found: 'It signs for the wallet {wallet}.' },
       unknown: unknown(
-        'GoliveCheck the key of the wallet, or the signer, in the settings of a node that sends (ROLE all or worker). Run this command there.',
+        'Check the key of the wallet, or the signer, in the settings of a node that sends (ROLE all or worker). Run this command there.',
         ['trilho rails check'],
       ),
     },
@@ -279,8 +279,7 @@ export const railChecks: readonly GoliveCheck[] = [
       few: {
         state: 'red',
         found: 'Fewer than two exchanges agree on: {pairs}.',
-        to_do:
-          'GoliveCheck the way to the exchanges. The page Rails & workers says what each of them answered.',
+        to_do: 'Check the way to the exchanges. The page Rails & workers says what each of them answered.',
         commands: ['trilho rails check'],
       },
       old: {

@@ -78,7 +78,7 @@ export const settingChecks: readonly GoliveCheck[] = [
         found: 'PUBLIC_URL/healthz answers with status {http}, and not as this service does.',
         to_do: 'Let the proxy forward every path to the port of the service.',
       },
-      unknown: unknown('GoliveCheck DNS, the firewall and the proxy.', ['curl -v {url}/healthz']),
+      unknown: unknown('Check DNS, the firewall and the proxy.', ['curl -v {url}/healthz']),
     },
     judge({ public_page, settings: { public_url: url = 'PUBLIC_URL' } }) {
       if ('unknown' in public_page) return says('unknown', { why: public_page.unknown, url })

@@ -208,7 +208,7 @@ export const watchingChecks: readonly GoliveCheck[] = [
         to_do: 'Set up NTP on this machine.',
         commands: ['timedatectl status'],
       },
-      unknown: unknown('GoliveCheck the way to the endpoints and exchanges.', ['trilho rails check']),
+      unknown: unknown('Check the way to the endpoints and exchanges.', ['trilho rails check']),
     },
     judge({ outside_clock }) {
       if (outside_clock === undefined) return says('unasked')

@@ -9,7 +9,8 @@ test('every sentence of the checklist has a Portuguese one, with the same values
     for (const [saying, { found, to_do }] of Object.entries(says)) {
       const [in_portuguese = '', what_to_do] = lines[name]?.says[saying] ?? []
       expect(gapsOf(in_portuguese), `${name} ${saying}`).toEqual(gapsOf(found))
-      expect(in_portuguese, `${name} ${saying}`).not.toBe(found)
+      const has_words = /\p{L}{2}/u.test(found.replaceAll(/\{\w+\}/g, ''))
+      if (has_words) expect(in_portuguese, `${name} ${saying}`).not.toBe(found)
       expect(gapsOf(what_to_do ?? ''), `${name} ${saying}`).toEqual(gapsOf(to_do ?? ''))
       expect(what_to_do !== undefined, `${name} ${saying}`).toBe(to_do !== undefined)
     }
