@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useCall } from '../../api/queries.ts'
 import { useEnvironment } from '../../environment.ts'
 import { useSession } from '../../session.tsx'
@@ -8,7 +8,9 @@ import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Status } from '../../ui/status.tsx'
 import { useView } from '../../view.tsx'
-import { ChargeDialog } from './charge-form.tsx'
+
+/** Loaded when somebody creates a charge: the page of a customer has enough to load. */
+const ChargeDialog = lazy(async () => ({ default: (await import('./charge-form.tsx')).ChargeDialog }))
 
 type Props = {
   readonly customer: { readonly id: string; readonly name: string; readonly status: string }
@@ -83,7 +85,11 @@ function Newest({ customer }: Props) {
           </Link>
         </>
       )}
-      {creating && <ChargeDialog customer={customer} onClose={() => setCreating(false)} />}
+      {creating && (
+        <Suspense fallback={null}>
+          <ChargeDialog customer={customer} onClose={() => setCreating(false)} />
+        </Suspense>
+      )}
     </div>
   )
 }
