@@ -113,7 +113,8 @@ describe('a payment', () => {
     const again = () => rail.attempt(order, reservation, [first], 'pay')
     expect(await again()).toMatchObject({ kind: 'later', why: 'not_worth_it' })
     // Past the expiry by the head, and not by a solidified block.
-    stage.pass(10 * MINUTE_MS + 1, 1)
+    stage.pass(9 * MINUTE_MS)
+    stage.pass(MINUTE_MS + 1, 1)
     expect(await lookAt(stage, [first])).toEqual({ kind: 'absent' })
     expect(await again()).toMatchObject({ kind: 'later', why: 'not_worth_it' })
     expect(await rail.broadcast(order, first), 'expired bytes').toEqual({ kind: 'unknown' })
@@ -136,9 +137,10 @@ describe('a payment', () => {
     const stage = await openStage()
     const { rail, stub } = stage
     const first = await sign(stage)
+    stage.pass(9 * MINUTE_MS)
     await rail.broadcast(order, first)
     // The block comes after the expiry, its predecessor before: java-tron takes the transaction.
-    stage.pass(10 * MINUTE_MS + 1, 1)
+    stage.pass(MINUTE_MS + 1, 1)
     expect(stub.mined().map(({ id }) => id)).toEqual([first.tx_hash])
     expect(await lookAt(stage, [first])).toEqual({ kind: 'waiting' })
     expect(await rail.attempt(order, reservation, [first], 'pay')).toMatchObject({ kind: 'later' })

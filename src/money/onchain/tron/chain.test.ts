@@ -4,8 +4,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { startTronStub } from '../../../../test/chains/tron-stub.ts'
 import { createDatabase } from '../../../../test/support/database.ts'
 import { openDirectAccess } from '../../../../test/support/service.ts'
+import { eventually } from '../../../../test/support/wait.ts'
 import { tronAddressOfKey } from '../../../rails/chain/tron/address.ts'
-import { openTronRpc } from '../../../rails/chain/tron/nodes.ts'
+import { openTronRpc, type TronRpcOptions } from '../../../rails/chain/tron/nodes.ts'
 import { trc20TransferData } from '../../../rails/chain/tron/token.ts'
 import { encodeRaw, refBlockOf, signRaw } from '../../../rails/chain/tron/transaction.ts'
 import { openTronRail } from '../../../rails/chain/tron.ts'
@@ -21,10 +22,10 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-async function openStage() {
+async function openStage(nodes = 1, health: Partial<TronRpcOptions> = {}) {
   let time = Date.now()
   const clock = { now: () => time }
-  const stub = await startTronStub({ ...clock, solid_depth: DEPTH })
+  const stub = await startTronStub({ ...clock, solid_depth: DEPTH, nodes })
   closing.push(stub.stop)
   const key = createHash('sha256').update(randomBytes(8)).digest('hex')
   const wallet = tronAddressOfKey(Buffer.from(key, 'hex'))
@@ -33,7 +34,10 @@ async function openStage() {
   const direct = openDirectAccess(await createDatabase())
   closing.push(direct.stop)
   const { db } = direct.worlds.production
-  const rpc = openTronRpc({ urls: [stub.nodes[0]!.url], genesis: stub.genesis, clock, inspect_after_ms: 0 })
+  const rpc = openTronRpc({
+    ...{ urls: stub.nodes.map(({ url }) => url), genesis: stub.genesis, clock },
+    ...{ rest_ms: 50, inspect_after_ms: 0, ...health },
+  })
   closing.push(rpc.stop)
   const per_hour = { count: 10, amount: 10n ** 12n, cost: 10n ** 12n }
   const options = { key, sealKey: async () => randomBytes(32), fee_most: 30_000_000n, per_hour, clock }
@@ -134,5 +138,49 @@ describe('after a gap in the reading', () => {
     pass(60 * MINUTE_MS, 30)
     expect(await follow()).toMatchObject({ foreign: [expect.any(String)] })
     expect(await paused()).toEqual([{ paused_by: 'service' }])
+  })
+})
+
+describe('a solidified head that stands still', () => {
+  /** Answers as of now, for all later questions about the newest solidified block. */
+  const freeze = ({ stub }: Awaited<ReturnType<typeof openStage>>, node: number) => {
+    let frozen: unknown
+    stub.nodes[node]!.lie = (path, answer, body) => {
+      if (path !== 'walletsolidity/getblock' || body.id_or_num !== undefined) return answer
+      frozen ??= answer
+      return frozen
+    }
+  }
+
+  test('of one endpoint of three hides no payment from elsewhere, and ends no quiet time', async () => {
+    const stage = await openStage(3)
+    const { chain, follow, pass, payElsewhere, paused } = stage
+    await follow()
+    freeze(stage, 2)
+    await follow()
+    payElsewhere()
+    pass(15 * MINUTE_MS, 30)
+    const followed = await eventually(async () => {
+      const read = await follow()
+      expect(read.foreign).toHaveLength(1)
+      return read
+    })
+    expect(followed).toMatchObject({ kind: 'at_head' })
+    expect(await paused()).toEqual([{ paused_by: 'service' }])
+    await expect(chain.wallet(), 'quiet after the gap').rejects.toMatchObject({ code: 'rail_unavailable' })
+  })
+
+  test('of the only endpoint stops all signatures, and begins a quiet time', async () => {
+    // Without the inspection, which would rest this endpoint.
+    const stage = await openStage(1, { final_age_most_ms: Infinity })
+    const { chain, follow, pass, db } = stage
+    await follow()
+    freeze(stage, 0)
+    expect(await chain.wallet()).toMatchObject({ pool: 0n })
+    pass(4 * MINUTE_MS)
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    await follow()
+    const { rows } = await db.query('SELECT quiet_until IS NOT NULL AS is_quiet FROM wallet_scans')
+    expect(rows).toEqual([{ is_quiet: true }])
   })
 })

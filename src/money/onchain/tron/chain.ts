@@ -30,6 +30,8 @@ const NETWORK = 'tron'
 const BEHIND_MOST = 10n
 /** If nobody read for longer, the database may be an older copy of itself. */
 const GAP_MS = 120_000
+/** The same by the clock, which no endpoint can hold back. The newest solidified block is about a minute old. */
+const AGE_MOST_MS = GAP_MS + 60_000
 /** What was signed before the gap may be mined for so long. */
 const QUIET_MS = TRON_EXPIRY_MS + 60_000
 /** Blocks that are asked for at once, and stored at once. */
@@ -44,6 +46,7 @@ export function tronChain(options: TronChainOptions): FollowedChain {
     const head = await solidHead()
     const scan = await walletScanOf(db(), wallet_id)
     if (!scan || head.height - scan.height > BEHIND_MOST) return undefined
+    if (clock.now() - scan.block_at.getTime() > AGE_MOST_MS) return undefined
     return scan.quiet_until !== null && scan.block_at <= scan.quiet_until ? undefined : scan
   }
 
@@ -85,7 +88,7 @@ async function readOutgoing(
   db: Db,
   shouldContinue: () => boolean = () => true,
 ): Promise<Followed> {
-  const { rail, log } = options
+  const { rail, clock, log } = options
   const wallet = await rail.address()
   const wallet_id = walletIdOf(NETWORK, wallet)
   await addWallet(db, NETWORK, { wallet })
@@ -93,8 +96,8 @@ async function readOutgoing(
   const before = await walletScanOf(db, wallet_id)
   // What the wallet paid before this database knew it is none of its transfers.
   if (!before) await beginWalletScan(db, wallet_id, head)
-  else if (head.at_ms - before.block_at.getTime() > GAP_MS) {
-    const until = new Date(head.at_ms + QUIET_MS)
+  else if (isGap(before, head.at_ms, clock.now())) {
+    const until = new Date(Math.max(head.at_ms, clock.now()) + QUIET_MS)
     if (before.quiet_until === null || before.quiet_until < before.block_at) {
       await keepQuiet(db, wallet_id, until)
       const said = `custody: the blocks of tron were not read since ${before.block_at.toISOString()}; nothing is signed there until ${until.toISOString()}, when all earlier payments are known`
@@ -115,6 +118,9 @@ async function readOutgoing(
   await stopIfForeign(options, db, wallet)
   return at < head.height ? { kind: 'behind', foreign } : { kind: 'at_head', foreign, tip: undefined }
 }
+
+const isGap = ({ block_at }: WalletScan, head_at_ms: number, now: number): boolean =>
+  head_at_ms - block_at.getTime() > GAP_MS || now - block_at.getTime() > AGE_MOST_MS
 
 /** Also for transactions of a run that crashed before it paused the rail. */
 async function stopIfForeign(
