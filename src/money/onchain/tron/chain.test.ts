@@ -130,6 +130,34 @@ describe('after a gap in the reading', () => {
     expect(await chain.wallet()).toMatchObject({ pool: 0n })
   })
 
+  test('a copy from a quiet time is quiet again when it is restored after that time', async () => {
+    const { chain, follow, pass, db } = await openStage()
+    const passMinutes = async (count: number) => {
+      for (let minute = 0; minute < count; minute++) {
+        pass(MINUTE_MS)
+        await follow()
+      }
+    }
+    await follow()
+    pass(3 * MINUTE_MS)
+    await follow()
+    const {
+      rows: [copy],
+    } = await db.query('SELECT height, hash, block_at, quiet_until FROM wallet_scans')
+    await passMinutes(13)
+    expect(await chain.wallet()).toMatchObject({ pool: 0n })
+    await passMinutes(10)
+    await db.query('UPDATE wallet_scans SET height = $1, hash = $2, block_at = $3, quiet_until = $4', [
+      ...[copy.height, copy.hash, copy.block_at, copy.quiet_until],
+    ])
+    await follow()
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    await passMinutes(10)
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    await passMinutes(2)
+    expect(await chain.wallet()).toMatchObject({ pool: 0n })
+  })
+
   test('what was paid in it is found', async () => {
     const { follow, pass, payElsewhere, paused } = await openStage()
     await follow()

@@ -97,8 +97,10 @@ async function readOutgoing(
   // What the wallet paid before this database knew it is none of its transfers.
   if (!before) await beginWalletScan(db, wallet_id, head)
   else if (isGap(before, head.at_ms, clock.now())) {
-    const until = new Date(Math.max(head.at_ms, clock.now()) + QUIET_MS)
-    if (before.quiet_until === null || before.quiet_until < before.block_at) {
+    const now = Math.max(head.at_ms, clock.now())
+    const until = new Date(now + QUIET_MS)
+    // A quiet time that still lasts is not extended: nothing was signed since it began, by no copy of this database.
+    if (before.quiet_until === null || before.quiet_until.getTime() < now) {
       await keepQuiet(db, wallet_id, until)
       const said = `custody: the blocks of tron were not read since ${before.block_at.toISOString()}; nothing is signed there until ${until.toISOString()}, when all earlier payments are known`
       log.warn({ network: NETWORK, wallet }, said)
