@@ -118,7 +118,7 @@ describe('a payment', () => {
     expect(await lookAt(stage, [first])).toEqual({ kind: 'absent' })
     expect(await again()).toMatchObject({ kind: 'later', why: 'not_worth_it' })
     expect(await rail.broadcast(order, first), 'expired bytes').toEqual({ kind: 'unknown' })
-    stage.pass(3000, 2)
+    stage.pass(2 * MINUTE_MS)
     expect(await lookAt(stage, [first])).toEqual({ kind: 'expired' })
     const second = attemptOf(await again(), 2)
     expect(second.tx_hash).not.toBe(first.tx_hash)
@@ -236,7 +236,7 @@ describe('endpoints', () => {
     const { rail, stub } = stage
     const attempt = await sign(stage)
     await rail.broadcast(order, attempt)
-    stage.pass(11 * MINUTE_MS)
+    stage.pass(13 * MINUTE_MS)
     stub.nodes[0]!.lie = (path, answer) => (/transaction(?:info)?byid$/.test(path) ? {} : answer)
     expect(await lookAt(stage, [attempt]), 'they contradict each other').toEqual({ kind: 'waiting' })
     expect(await rail.attempt(order, reservation, [attempt], 'pay')).toMatchObject({ kind: 'later' })
@@ -244,11 +244,27 @@ describe('endpoints', () => {
     expect(await lookAt(stage, [attempt]), 'one alone decides nothing').toEqual({ kind: 'waiting' })
   })
 
+  test('one whose nodes differ by some blocks makes no second payment', async () => {
+    const stage = await openStage()
+    const { rail, stub } = stage
+    const attempt = await sign(stage)
+    await rail.broadcast(order, attempt)
+    stage.pass(9 * MINUTE_MS)
+    // The newest block is told by one node, transactions by another, which has not heard of the last minutes.
+    stub.nodes[0]!.lie = (path, answer) => (/transaction(?:info)?byid$/.test(path) ? {} : answer)
+    stage.pass(3 * MINUTE_MS)
+    expect(await lookAt(stage, [attempt])).toEqual({ kind: 'absent' })
+    expect(await rail.attempt(order, reservation, [attempt], 'pay')).toMatchObject({ kind: 'later' })
+    stub.nodes[0]!.lie = undefined
+    stage.pass(MINUTE_MS)
+    expect(await lookAt(stage, [attempt])).toMatchObject({ kind: 'mined', effect: 'paid' })
+  })
+
   test('receipts that are switched off do not make a payment lost', async () => {
     const stage = await openStage()
     const attempt = await sign(stage)
     await stage.rail.broadcast(order, attempt)
-    stage.pass(11 * MINUTE_MS)
+    stage.pass(13 * MINUTE_MS)
     stage.stub.nodes[0]!.lie = (path, answer) => (path.endsWith('gettransactioninfobyid') ? {} : answer)
     expect(await lookAt(stage, [attempt])).toEqual({ kind: 'waiting' })
     await expect(stage.rail.check()).rejects.toThrow(/transHistory/)
@@ -307,7 +323,7 @@ describe('endpoints', () => {
     const stage = await openStage()
     const attempt = await sign(stage)
     await stage.rail.broadcast(order, attempt)
-    stage.pass(11 * MINUTE_MS)
+    stage.pass(13 * MINUTE_MS)
     stage.stub.nodes[0]!.lie = (path, answer) => (/transaction(?:info)?byid$/.test(path) ? told : answer)
     await expect(lookAt(stage, [attempt])).rejects.toThrow(/no endpoint answers/)
   })
