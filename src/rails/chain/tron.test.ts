@@ -252,7 +252,7 @@ describe('endpoints', () => {
     stage.pass(9 * MINUTE_MS)
     // The newest block is told by one node, transactions by another, which has not heard of the last minutes.
     stub.nodes[0]!.lie = (path, answer) => (/transaction(?:info)?byid$/.test(path) ? {} : answer)
-    stage.pass(3 * MINUTE_MS)
+    stage.pass(3 * MINUTE_MS - 1000)
     expect(await lookAt(stage, [attempt])).toEqual({ kind: 'absent' })
     expect(await rail.attempt(order, reservation, [attempt], 'pay')).toMatchObject({ kind: 'later' })
     stub.nodes[0]!.lie = undefined

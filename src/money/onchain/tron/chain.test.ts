@@ -103,6 +103,17 @@ test('a payment from elsewhere pauses the rail, once, and counts as an unknown n
   expect(rows).toEqual([{ told: 1 }])
 })
 
+test('a block whose transactions a node does not tell is read again, and its payment from elsewhere is found', async () => {
+  const { follow, payElsewhere, paused, stub } = await openStage()
+  await follow()
+  payElsewhere()
+  stub.nodes[0]!.lie = (path, answer) => (path.endsWith('gettransactioninfobyblocknum') ? [] : answer)
+  await expect(follow()).rejects.toThrow(/whose transactions one of them does not have/)
+  stub.nodes[0]!.lie = undefined
+  expect(await follow()).toMatchObject({ kind: 'at_head', foreign: [expect.any(String)] })
+  expect(await paused()).toEqual([{ paused_by: 'service' }])
+})
+
 describe('after a gap in the reading', () => {
   test('nothing is signed until all that was signed before has expired', async () => {
     const { chain, follow, pass } = await openStage()
