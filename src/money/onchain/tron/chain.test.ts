@@ -114,6 +114,24 @@ test('a block whose transactions a node does not tell is read again, and its pay
   expect(await paused()).toEqual([{ paused_by: 'service' }])
 })
 
+test('after a restore or a promotion nothing is signed until all that was signed before has expired', async () => {
+  const { chain, follow, pass, db } = await openStage()
+  await follow()
+  expect(await chain.wallet()).toMatchObject({ pool: 0n })
+  // As another timeline left the row, a few seconds ago.
+  await db.query(`UPDATE wallet_scans SET read_in = left(read_in, -8) || '0000FFFF'`)
+  await expect(chain.wallet(), 'before the first reading').rejects.toMatchObject({ code: 'rail_unavailable' })
+  await follow()
+  for (let minute = 0; minute < 11; minute++) {
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    pass(MINUTE_MS)
+    await follow()
+  }
+  pass(3000)
+  await follow()
+  expect(await chain.wallet()).toMatchObject({ pool: 0n })
+})
+
 describe('after a gap in the reading', () => {
   test('nothing is signed until all that was signed before has expired', async () => {
     const { chain, follow, pass } = await openStage()

@@ -3,6 +3,7 @@ import type { Clock } from '../../../core/clock.ts'
 import type { Db, Pool } from '../../../db/pool.ts'
 import { orNone, orUnavailable, unavailable } from '../../../rails/chain/check.ts'
 import type { WalletState } from '../../../rails/chain/rail.ts'
+import type { TronBlock } from '../../../rails/chain/tron/calls.ts'
 import type { TronRail } from '../../../rails/chain/tron.ts'
 import { TRON_EXPIRY_MS } from '../../../rails/signer/tron.ts'
 import { pauseRail } from '../../custody/controls.ts'
@@ -45,7 +46,7 @@ export function tronChain(options: TronChainOptions): FollowedChain {
   async function readUpToNow(wallet_id: string): Promise<WalletScan | undefined> {
     const head = await solidHead()
     const scan = await walletScanOf(db(), wallet_id)
-    if (!scan || head.height - scan.height > BEHIND_MOST) return undefined
+    if (!scan?.is_same_incarnation || head.height - scan.height > BEHIND_MOST) return undefined
     if (clock.now() - scan.block_at.getTime() > AGE_MOST_MS) return undefined
     return scan.quiet_until !== null && scan.block_at <= scan.quiet_until ? undefined : scan
   }
@@ -88,7 +89,7 @@ async function readOutgoing(
   db: Db,
   shouldContinue: () => boolean = () => true,
 ): Promise<Followed> {
-  const { rail, clock, log } = options
+  const { rail } = options
   const wallet = await rail.address()
   const wallet_id = walletIdOf(NETWORK, wallet)
   await addWallet(db, NETWORK, { wallet })
@@ -96,16 +97,7 @@ async function readOutgoing(
   const before = await walletScanOf(db, wallet_id)
   // What the wallet paid before this database knew it is none of its transfers.
   if (!before) await beginWalletScan(db, wallet_id, head)
-  else if (isGap(before, head.at_ms, clock.now())) {
-    const now = Math.max(head.at_ms, clock.now())
-    const until = new Date(now + QUIET_MS)
-    // A quiet time that still lasts is not extended: nothing was signed since it began, by no copy of this database.
-    if (before.quiet_until === null || before.quiet_until.getTime() < now) {
-      await keepQuiet(db, wallet_id, until)
-      const said = `custody: the blocks of tron were not read since ${before.block_at.toISOString()}; nothing is signed there until ${until.toISOString()}, when all earlier payments are known`
-      log.warn({ network: NETWORK, wallet }, said)
-    }
-  }
+  else await keepQuietIfBehind(options, db, { wallet, before, head })
   const foreign: string[] = []
   let at = (await walletScanOf(db, wallet_id))!.height
   while (at < head.height && shouldContinue()) {
@@ -121,8 +113,28 @@ async function readOutgoing(
   return at < head.height ? { kind: 'behind', foreign } : { kind: 'at_head', foreign, tip: undefined }
 }
 
-const isGap = ({ block_at }: WalletScan, head_at_ms: number, now: number): boolean =>
-  head_at_ms - block_at.getTime() > GAP_MS || now - block_at.getTime() > AGE_MOST_MS
+/** The database may be an older copy of itself: what it does not know may be mined until all that was signed before has expired. */
+async function keepQuietIfBehind(
+  { clock, log }: TronChainOptions,
+  db: Db,
+  { wallet, before, head }: { wallet: string; before: WalletScan; head: Pick<TronBlock, 'at_ms'> },
+): Promise<void> {
+  const { wallet_id, block_at, quiet_until, is_same_incarnation } = before
+  const now = Math.max(head.at_ms, clock.now())
+  const is_gap = head.at_ms - block_at.getTime() > GAP_MS || clock.now() - block_at.getTime() > AGE_MOST_MS
+  // A quiet time that still lasts is not extended: nothing was signed since it began, by no copy of this database.
+  const is_quiet = quiet_until !== null && quiet_until.getTime() >= now
+  if (is_same_incarnation && (!is_gap || is_quiet)) return
+  const until = new Date(now + QUIET_MS)
+  await keepQuiet(db, wallet_id, until)
+  const why = is_same_incarnation
+    ? `the blocks of tron were not read since ${block_at.toISOString()}`
+    : 'the database was restored, or a standby was promoted'
+  log.warn(
+    { network: NETWORK, wallet },
+    `custody: ${why}; nothing is signed on tron until ${until.toISOString()}, when all earlier payments are known`,
+  )
+}
 
 /** Also for transactions of a run that crashed before it paused the rail. */
 async function stopIfForeign(

@@ -1,5 +1,6 @@
 import { takeStep } from '../../../db/chore.ts'
 import { columnsOf } from '../../../db/columns.ts'
+import { INCARNATION } from '../../../db/incarnation.ts'
 import type { Db } from '../../../db/pool.ts'
 import type { OutgoingBlock } from '../../../rails/chain/tron.ts'
 
@@ -10,12 +11,16 @@ export type WalletScan = {
   readonly hash: string
   readonly block_at: Date
   readonly quiet_until: Date | null
+  /** The incarnation of the database that began to read, or that began the newest quiet time. */
+  readonly read_in: string
+  /** Another incarnation is a restored backup or a promoted standby: it may lack commits, also of the last seconds only. */
+  readonly is_same_incarnation: boolean
 }
 
 export async function walletScanOf(db: Db, wallet_id: string): Promise<WalletScan | undefined> {
   const { rows } = await db.query({
     name: 'wallet scan',
-    text: `SELECT ${columnsOf('wallet_scans')} FROM wallet_scans WHERE wallet_id = $1`,
+    text: `SELECT ${columnsOf('wallet_scans')}, read_in = ${INCARNATION} AS is_same_incarnation FROM wallet_scans WHERE wallet_id = $1`,
     values: [wallet_id],
   })
   return rows[0]
@@ -27,7 +32,7 @@ type ReadBlock = Pick<OutgoingBlock, 'height' | 'hash' | 'at_ms'>
 export async function beginWalletScan(db: Db, wallet_id: string, block: ReadBlock): Promise<void> {
   await db.query({
     name: 'begin wallet scan',
-    text: `INSERT INTO wallet_scans (wallet_id, height, hash, block_at, quiet_until) VALUES ($1, $2, $3, $4, NULL)
+    text: `INSERT INTO wallet_scans (wallet_id, height, hash, block_at, quiet_until, read_in) VALUES ($1, $2, $3, $4, NULL, ${INCARNATION})
       ON CONFLICT DO NOTHING`,
     values: [wallet_id, block.height, block.hash, new Date(block.at_ms)],
   })
@@ -37,7 +42,7 @@ export async function beginWalletScan(db: Db, wallet_id: string, block: ReadBloc
 export async function keepQuiet(db: Db, wallet_id: string, until: Date): Promise<void> {
   await db.query({
     name: 'wallet scan: keep quiet',
-    text: `UPDATE wallet_scans SET quiet_until = greatest(quiet_until, $2) WHERE wallet_id = $1`,
+    text: `UPDATE wallet_scans SET quiet_until = greatest(quiet_until, $2), read_in = ${INCARNATION} WHERE wallet_id = $1`,
     values: [wallet_id, until],
   })
 }
