@@ -148,6 +148,24 @@ describe('a payment', () => {
     expect(await lookAt(stage, [first])).toMatchObject({ kind: 'mined', effect: 'paid' })
   })
 
+  test('that is mined while another one of its transfer may be mined does not end the transfer yet', async () => {
+    const stage = await openStage()
+    const { rail } = stage
+    const first = await sign(stage)
+    stage.pass(12 * MINUTE_MS + 1000)
+    const second = await sign(stage, [first])
+    await rail.broadcast(order, second)
+    stage.pass(3000)
+    // As if the first had been signed last: the bytes of the second are mined, the others live on.
+    const third = await sign(stage)
+    expect(await lookAt(stage, [first, second])).toMatchObject({ kind: 'mined', tx_hash: second.tx_hash })
+    expect(await lookAt(stage, [first, second, third])).toEqual({ kind: 'waiting' })
+    stage.pass(12 * MINUTE_MS + 1000)
+    expect(await lookAt(stage, [first, second, third])).toMatchObject({
+      ...{ kind: 'mined', tx_hash: second.tx_hash, effect: 'paid' },
+    })
+  })
+
   test('that a reorganisation removes is sent again as the same bytes', async () => {
     const stage = await openStage()
     const { rail, stub } = stage

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { afterEach, describe, expect, test } from 'vitest'
 import { startTronStub } from '../../../../test/chains/tron-stub.ts'
-import { createDatabase } from '../../../../test/support/database.ts'
+import { asAdmin, createDatabase } from '../../../../test/support/database.ts'
 import { openDirectAccess } from '../../../../test/support/service.ts'
 import { eventually } from '../../../../test/support/wait.ts'
 import { tronAddressOfKey } from '../../../rails/chain/tron/address.ts'
@@ -31,7 +31,8 @@ async function openStage(nodes = 1, health: Partial<TronRpcOptions> = {}) {
   const wallet = tronAddressOfKey(Buffer.from(key, 'hex'))
   stub.fund(wallet, { tokens: 10n ** 9n, sun: 10n ** 9n })
   stub.mine(DEPTH + 1)
-  const direct = openDirectAccess(await createDatabase())
+  const database = await createDatabase()
+  const direct = openDirectAccess(database)
   closing.push(direct.stop)
   const { db } = direct.worlds.production
   const rpc = openTronRpc({
@@ -46,6 +47,24 @@ async function openStage(nodes = 1, health: Partial<TronRpcOptions> = {}) {
   const chain = tronChain({ rail, db: () => db, clock: { ...direct.worlds.production.clock, ...clock }, log })
   return {
     ...{ stub, wallet, chain, db },
+    /** A transfer that ended, or is pending, with its transactions; the first one is the one that was mined. */
+    addTransfer: (status: 'pending' | 'confirmed', hashes: readonly string[] = []) =>
+      asAdmin(database.url, [
+        `SET search_path = live; SET session_replication_role = replica`,
+        `INSERT INTO transfers (id, partner_id, customer_id, api_key_id, idempotency_key, asset, network, amount_net, fee, status,
+           destination_address, tx_hash, signed_transaction, attempts, next_attempt_at, sequence, created_at, completed_at)
+         VALUES ('tr_1', 'p', 'c', 'k', 'i', 'USDT', 'tron', 5, 0, '${status}', 'x', ${hashes[0] ? `'${hashes[0]}', 'signed'` : 'NULL, NULL'}, 1, now(), 1, now(),
+           ${status === 'pending' ? 'NULL' : 'now()'})`,
+        ...hashes.map(
+          (
+            hash,
+            n,
+          ) => `INSERT INTO transactions (transfer_id, attempt, network, purpose, tx_hash, signed, terms, created_at, block_height, block_hash)
+            VALUES ('tr_1', ${n + 1}, 'tron', 'pay', '${hash}', 'x', '{}', now(), ${n === 0 ? `1, 'h'` : 'NULL, NULL'})`,
+        ),
+        `INSERT INTO open_transfers (partner_id, followed, created_at, id, status, next_attempt_at, network)
+         SELECT partner_id, false, created_at, id, status, next_attempt_at, network FROM transfers WHERE status = 'pending'`,
+      ]),
     async follow() {
       const client = await db.connect()
       try {
@@ -71,7 +90,9 @@ async function openStage(nodes = 1, health: Partial<TronRpcOptions> = {}) {
         fee_limit: 30_000_000n,
       })
       expect(stub.take(signRaw(raw, Buffer.from(key, 'hex')))).toMatchObject({ result: true })
+      const [hash] = stub.pool.keys()
       stub.mine(DEPTH + 1)
+      return hash!
     },
     paused: async () =>
       (await db.query(`SELECT paused_by FROM rail_controls WHERE paused_at IS NOT NULL`)).rows,
@@ -130,6 +151,19 @@ test('after a restore or a promotion nothing is signed until all that was signed
   pass(3000)
   await follow()
   expect(await chain.wallet()).toMatchObject({ pool: 0n })
+})
+
+test('a second payment of a transfer that has ended is an exception', async () => {
+  const { follow, payElsewhere, addTransfer, paused, db } = await openStage()
+  await follow()
+  const second = payElsewhere()
+  await addTransfer('confirmed', ['ab'.repeat(32), second])
+  expect(await follow()).toMatchObject({ kind: 'at_head', foreign: [] })
+  expect(await paused()).toEqual([])
+  const { rows } = await db.query(`SELECT kind, object_id, details -> 'rail_says' AS said FROM exceptions`)
+  expect(rows).toEqual([
+    { kind: 'contradiction', object_id: 'tr_1', said: { kind: 'mined', tx_hash: second } },
+  ])
 })
 
 describe('after a gap in the reading', () => {

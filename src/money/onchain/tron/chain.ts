@@ -89,7 +89,7 @@ async function readOutgoing(
   db: Db,
   shouldContinue: () => boolean = () => true,
 ): Promise<Followed> {
-  const { rail } = options
+  const { rail, clock } = options
   const wallet = await rail.address()
   const wallet_id = walletIdOf(NETWORK, wallet)
   await addWallet(db, NETWORK, { wallet })
@@ -104,7 +104,7 @@ async function readOutgoing(
     const count = Number(head.height - at < BigInt(BLOCKS_AT_ONCE) ? head.height - at : BLOCKS_AT_ONCE)
     const heights = Array.from({ length: count }, (_, n) => at + BigInt(n) + 1n)
     const blocks = await Promise.all(heights.map((height) => rail.outgoingAt(height)))
-    const stored = await storeOutgoing(db, { wallet_id, from: at, blocks })
+    const stored = await storeOutgoing(db, clock, { wallet_id, from: at, blocks })
     if (!stored) break
     foreign.push(...stored)
     at = heights.at(-1)!

@@ -47,7 +47,12 @@ export async function lookFromTron(
     made.map(({ tx_hash }) => node.ask(tronReceiptOf('walletsolidity', tx_hash))),
   )
   const mined = receipts.flatMap((receipt) => receipt ?? [])
-  if (mined[0]) return lookDeeperOnTron(node, place, sought, mined)
+  if (mined[0]) {
+    const others = made.filter(({ tx_hash }) => !mined.some((one) => one.tx_hash === tx_hash))
+    // The transfer must not end while a second payment of it may be mined.
+    if (others.length > 0 && !arePast(others, solid.at_ms, now)) return waiting
+    return lookDeeperOnTron(node, place, sought, mined)
+  }
   const may_expire = arePast(made, solid.at_ms, now)
   const view = may_expire ? 'walletsolidity' : 'wallet'
   const known = await Promise.all(made.map(({ tx_hash }) => node.ask(hasTransaction(view, tx_hash))))
