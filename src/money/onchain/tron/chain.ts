@@ -57,7 +57,7 @@ export function tronChain(options: TronChainOptions): FollowedChain {
       orUnavailable(async () => {
         const wallet = await address()
         const scan = await readUpToNow(walletIdOf(NETWORK, wallet))
-        return scan ? stateOf(db(), wallet, scan.height) : unavailable()
+        return scan ? (await stateOf(db(), wallet, scan.height)).state : unavailable()
       }),
 
     async attempt(order, reservation, made, purpose, signal) {
@@ -73,14 +73,19 @@ export function tronChain(options: TronChainOptions): FollowedChain {
 const RETRY_MS = 5000
 
 /** The nonce is the number of the reservation. Foreign transactions count behind it, until operators accept them as a gap. */
-async function stateOf(db: Db, wallet: string, final_height: bigint): Promise<WalletState> {
+async function stateOf(
+  db: Db,
+  wallet: string,
+  final_height: bigint,
+): Promise<{ readonly state: WalletState; readonly next_nonce: bigint; readonly foreign: bigint }> {
   const wallet_id = walletIdOf(NETWORK, wallet)
   const { all: foreign } = await unacceptedSpends(db, wallet_id, final_height)
   const { next_nonce, open } = await reservationsOf(db, { wallet_id, network: NETWORK })
   const pool = next_nonce + foreign
   // All that was read is final.
   const mined = foreign > 0n ? pool : next_nonce - open
-  return { wallet, final: mined, final_height, mined, pool, claimed: pool }
+  const state = { wallet, final: mined, final_height, mined, pool, claimed: pool }
+  return { state, next_nonce, foreign }
 }
 
 /** Reads new solidified blocks. One node at a time calls it. */
@@ -142,12 +147,9 @@ async function stopIfForeign(
   db: Db,
   wallet: string,
 ): Promise<void> {
-  const state = await stateOf(db, wallet, 0n)
-  const { next_nonce } = await reservationsOf(db, {
-    wallet_id: walletIdOf(NETWORK, wallet),
-    network: NETWORK,
-  })
-  if (state.pool <= next_nonce) return
+  // The count itself: another node may reserve a nonce between two reads.
+  const { state, next_nonce, foreign } = await stateOf(db, wallet, 0n)
+  if (foreign === 0n) return
   const world = { db: pool(), clock }
   const reason = await recordForeign(world, { network: NETWORK, state, next_nonce })
   const { changed } = await pauseRail(world, { rail: NETWORK, by: 'service', reason })
