@@ -329,7 +329,7 @@ const columns = {
     'address_index',
     'is_reported',
   ],
-  wallet_scans: ['wallet_id', 'height', 'hash', 'block_at', 'quiet_until'],
+  wallet_scans: ['wallet_id', 'height', 'hash', 'block_at', 'quiet_until', 'read_in'],
   deposit_scans: ['network', 'height', 'hash', 'final_height', 'final_hash', 'head_height', 'at_head_at'],
   unknown_tokens: [
     'network',

@@ -133,7 +133,7 @@ export const allowedInWorld = listed([
     'read from the chain anew every 15 seconds: an order may be accepted that then waits, or refused; no money moves',
   ],
   [
-    'wallet_scans: insert wallet_id height hash block_at quiet_until',
+    'wallet_scans: insert wallet_id height hash block_at quiet_until read_in',
     'how far a chain was read for payments from elsewhere: some may not be found, or nothing is signed for a while; no money moves',
   ],
   [

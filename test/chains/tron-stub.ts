@@ -284,6 +284,14 @@ export class TronStub {
   }
 }
 
+/** Zero for a block without transactions, as on Tron. */
+const rootOf = ({ mined }: StubBlock) =>
+  mined.length === 0
+    ? '0'.repeat(64)
+    : createHash('sha256')
+        .update(mined.map(({ id }) => id).join())
+        .digest('hex')
+
 const shownBlock = (block: StubBlock | undefined) =>
   block
     ? {
@@ -292,6 +300,7 @@ const shownBlock = (block: StubBlock | undefined) =>
           raw_data: {
             ...(block.height ? { number: block.height, timestamp: block.at } : {}),
             parentHash: block.parent,
+            txTrieRoot: rootOf(block),
           },
         },
       }

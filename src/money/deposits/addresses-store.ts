@@ -1,5 +1,6 @@
 import { type Network, networkNames, networks } from '../../core/networks.ts'
 import { columnsOf } from '../../db/columns.ts'
+import { INCARNATION } from '../../db/incarnation.ts'
 import type { Db } from '../../db/pool.ts'
 import type { Check } from '../../ledger/audit.ts'
 
@@ -123,8 +124,6 @@ export async function indexFor(tx: Db, customer_id: string): Promise<number> {
   return rows[0]!.address_index
 }
 
-/** SQL: what a restored copy of a database does not share with the original. */
-const INCARNATION = `(SELECT system_identifier::text FROM pg_control_system()) || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8)`
 /** As many addresses may have been handed out between a backup and its restore. */
 const FORGOTTEN_MOST = 1000
 

@@ -36,6 +36,7 @@ type Says = {
   look(made: readonly Attempt[]): Seen
   signs: boolean
   broadcast: 'accepted' | 'unknown'
+  wallet?: () => Promise<typeof WALLET>
 }
 
 const waiting = { kind: 'waiting' } as const
@@ -62,6 +63,7 @@ async function openStage(answers: Partial<Says> = {}) {
       return { kind: says.broadcast }
     },
     look: async (_, __, made) => says.look(made),
+    ...(says.wallet && { has_wallet: true, wallet: says.wallet }),
   }
   bench = await openBench({ chain })
   const { world } = bench
@@ -355,4 +357,28 @@ test('the database refuses a payment behind a cancel, and the audit names one', 
     'every transaction belongs to a transfer, which shows one of its payments and ends by at most one of them',
   )
   await bench.admin(`DELETE FROM transactions WHERE attempt = 3`)
+})
+
+test('a canceled transfer stays open while payments of the wallet may be unknown, as after a restore', async () => {
+  let state: typeof WALLET | undefined
+  const stage = await openStage({
+    look: () => ({ kind: 'expired' }),
+    async wallet() {
+      if (!state) throw new Error('the blocks are not read')
+      return state
+    },
+  })
+  await stage.reserve()
+  await stage.signPayment()
+  await stage.cancel()
+  await stage.carry()
+  expect(await stage.now(), 'the wallet is not known').toMatchObject({ status: 'processing' })
+  state = { ...WALLET, pool: 2n, claimed: 2n }
+  await stage.carry()
+  expect(await stage.now(), 'payments from elsewhere').toMatchObject({ status: 'processing' })
+  expect(await stage.balance()).toMatchObject(open)
+  state = { ...WALLET, pool: 1n, claimed: 1n }
+  await stage.carry()
+  expect(await stage.now()).toMatchObject({ status: 'failed', failure_code: 'canceled' })
+  expect(await stage.balance()).toMatchObject(returned)
 })

@@ -26,7 +26,7 @@ import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
 import { isPaused, pauseRail } from '../custody/controls.ts'
 import { openGuard, type PauseRail } from '../custody/guard.ts'
-import { addWallet } from '../custody/wallets.ts'
+import { addWallet, nextNonceOf } from '../custody/wallets.ts'
 import { areReserved } from './coins/store.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
@@ -359,6 +359,11 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
  */
 async function payAnew(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
   if (transfer.cancel_requested_at !== null) {
+    const unknown = await unknownPayments(world, transfer)
+    if (unknown) {
+      await reportWaiting(world, transfer, unknown, transfer.cancel_requested_at)
+      return later(world, transfer, PAUSED_MS)
+    }
     const unpaid = transfer.tx_hash === null ? { unpaid: true as const } : {}
     const failed = { kind: 'failed', rail_code: 'canceled', expired: made.length, ...unpaid } as const
     await step(world, transfer, failed)
@@ -376,6 +381,21 @@ async function payAnew(world: World, transfer: Transfer, made: readonly Attempt[
     await broadcastAgain(world, transfer, await attemptsOf(world.db, transfer.id))
   }
   await pollLater(world, transfer)
+}
+
+/**
+ * Why the database may not know all payments of its wallet, as after the restore of a backup: one of them may have paid the transfer.
+ * Undefined if it knows all of them.
+ */
+async function unknownPayments(
+  world: World,
+  { network, wallet_id }: Transfer,
+): Promise<LaterReason | undefined> {
+  const rail = world.chains[network]
+  if (!rail.has_wallet || wallet_id === null) return undefined
+  const state = await rail.wallet().catch(() => undefined)
+  if (!state) return 'endpoints_unavailable'
+  return state.pool > (await nextNonceOf(world.db, wallet_id)) ? 'rail_paused' : undefined
 }
 
 async function bringForward(

@@ -40,7 +40,13 @@ export type EndpointFacts = {
 }
 
 /** What an endpoint says about its chain. `chain` is the chain id, or another name that no other chain has. */
-export type ChainHead = { readonly chain: string; readonly height: bigint; readonly at_ms: number }
+export type ChainHead = {
+  readonly chain: string
+  readonly height: bigint
+  readonly at_ms: number
+  /** Of the newest final block, where nodes tell it. */
+  readonly final_at_ms?: number
+}
 
 export type HealthOptions = {
   /** For messages. */
@@ -51,6 +57,8 @@ export type HealthOptions = {
   readonly behind_most: bigint
   /** The newest block of an endpoint may be this old. */
   readonly head_age_most_ms: number
+  /** The newest final block of an endpoint may be this old. Undefined: its age is not checked. */
+  readonly final_age_most_ms?: number
   readonly inspect_after_ms?: number
   readonly rest_ms?: number
   readonly timeout_ms?: number
@@ -154,12 +162,20 @@ const transportOf = (options: HealthOptions) => ({
   ...(options.dialect && { dialect: options.dialect }),
 })
 
-function problemOf({ chain, height, at_ms }: ChainHead, best_head: bigint, options: HealthOptions) {
+function problemOf(found: ChainHead, best_head: bigint, options: HealthOptions) {
+  const { chain, height, at_ms, final_at_ms } = found
   if (chain !== options.chain)
     return { kind: 'wrong_chain', problem: `the node is of chain ${chain}, not ${options.chain}` } as const
-  const age_ms = (options.clock?.now() ?? Date.now()) - at_ms
+  const now = options.clock?.now() ?? Date.now()
+  const age_ms = now - at_ms
   if (age_ms > options.head_age_most_ms)
     return { kind: 'old_head', problem: `the newest block is ${Math.round(age_ms / 1000)} s old` } as const
+  const final_age_ms = final_at_ms === undefined ? 0 : now - final_at_ms
+  if (final_age_ms > (options.final_age_most_ms ?? Infinity))
+    return {
+      kind: 'old_head',
+      problem: `the newest final block is ${Math.round(final_age_ms / 1000)} s old`,
+    } as const
   const behind = best_head - height
   if (behind > options.behind_most)
     return { kind: 'old_head', problem: `the node is ${behind} blocks behind` } as const

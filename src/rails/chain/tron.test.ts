@@ -113,11 +113,12 @@ describe('a payment', () => {
     const again = () => rail.attempt(order, reservation, [first], 'pay')
     expect(await again()).toMatchObject({ kind: 'later', why: 'not_worth_it' })
     // Past the expiry by the head, and not by a solidified block.
-    stage.pass(10 * MINUTE_MS + 1, 1)
+    stage.pass(9 * MINUTE_MS)
+    stage.pass(MINUTE_MS + 1, 1)
     expect(await lookAt(stage, [first])).toEqual({ kind: 'absent' })
     expect(await again()).toMatchObject({ kind: 'later', why: 'not_worth_it' })
     expect(await rail.broadcast(order, first), 'expired bytes').toEqual({ kind: 'unknown' })
-    stage.pass(3000, 2)
+    stage.pass(2 * MINUTE_MS)
     expect(await lookAt(stage, [first])).toEqual({ kind: 'expired' })
     const second = attemptOf(await again(), 2)
     expect(second.tx_hash).not.toBe(first.tx_hash)
@@ -136,14 +137,33 @@ describe('a payment', () => {
     const stage = await openStage()
     const { rail, stub } = stage
     const first = await sign(stage)
+    stage.pass(9 * MINUTE_MS)
     await rail.broadcast(order, first)
     // The block comes after the expiry, its predecessor before: java-tron takes the transaction.
-    stage.pass(10 * MINUTE_MS + 1, 1)
+    stage.pass(MINUTE_MS + 1, 1)
     expect(stub.mined().map(({ id }) => id)).toEqual([first.tx_hash])
     expect(await lookAt(stage, [first])).toEqual({ kind: 'waiting' })
     expect(await rail.attempt(order, reservation, [first], 'pay')).toMatchObject({ kind: 'later' })
     stage.pass(3000)
     expect(await lookAt(stage, [first])).toMatchObject({ kind: 'mined', effect: 'paid' })
+  })
+
+  test('that is mined while another one of its transfer may be mined does not end the transfer yet', async () => {
+    const stage = await openStage()
+    const { rail } = stage
+    const first = await sign(stage)
+    stage.pass(12 * MINUTE_MS + 1000)
+    const second = await sign(stage, [first])
+    await rail.broadcast(order, second)
+    stage.pass(3000)
+    // As if the first had been signed last: the bytes of the second are mined, the others live on.
+    const third = await sign(stage)
+    expect(await lookAt(stage, [first, second])).toMatchObject({ kind: 'mined', tx_hash: second.tx_hash })
+    expect(await lookAt(stage, [first, second, third])).toEqual({ kind: 'waiting' })
+    stage.pass(12 * MINUTE_MS + 1000)
+    expect(await lookAt(stage, [first, second, third])).toMatchObject({
+      ...{ kind: 'mined', tx_hash: second.tx_hash, effect: 'paid' },
+    })
   })
 
   test('that a reorganisation removes is sent again as the same bytes', async () => {
@@ -234,7 +254,7 @@ describe('endpoints', () => {
     const { rail, stub } = stage
     const attempt = await sign(stage)
     await rail.broadcast(order, attempt)
-    stage.pass(11 * MINUTE_MS)
+    stage.pass(13 * MINUTE_MS)
     stub.nodes[0]!.lie = (path, answer) => (/transaction(?:info)?byid$/.test(path) ? {} : answer)
     expect(await lookAt(stage, [attempt]), 'they contradict each other').toEqual({ kind: 'waiting' })
     expect(await rail.attempt(order, reservation, [attempt], 'pay')).toMatchObject({ kind: 'later' })
@@ -242,11 +262,27 @@ describe('endpoints', () => {
     expect(await lookAt(stage, [attempt]), 'one alone decides nothing').toEqual({ kind: 'waiting' })
   })
 
+  test('one whose nodes differ by some blocks makes no second payment', async () => {
+    const stage = await openStage()
+    const { rail, stub } = stage
+    const attempt = await sign(stage)
+    await rail.broadcast(order, attempt)
+    stage.pass(9 * MINUTE_MS)
+    // The newest block is told by one node, transactions by another, which has not heard of the last minutes.
+    stub.nodes[0]!.lie = (path, answer) => (/transaction(?:info)?byid$/.test(path) ? {} : answer)
+    stage.pass(3 * MINUTE_MS - 1000)
+    expect(await lookAt(stage, [attempt])).toEqual({ kind: 'absent' })
+    expect(await rail.attempt(order, reservation, [attempt], 'pay')).toMatchObject({ kind: 'later' })
+    stub.nodes[0]!.lie = undefined
+    stage.pass(MINUTE_MS)
+    expect(await lookAt(stage, [attempt])).toMatchObject({ kind: 'mined', effect: 'paid' })
+  })
+
   test('receipts that are switched off do not make a payment lost', async () => {
     const stage = await openStage()
     const attempt = await sign(stage)
     await stage.rail.broadcast(order, attempt)
-    stage.pass(11 * MINUTE_MS)
+    stage.pass(13 * MINUTE_MS)
     stage.stub.nodes[0]!.lie = (path, answer) => (path.endsWith('gettransactioninfobyid') ? {} : answer)
     expect(await lookAt(stage, [attempt])).toEqual({ kind: 'waiting' })
     await expect(stage.rail.check()).rejects.toThrow(/transHistory/)
@@ -305,7 +341,7 @@ describe('endpoints', () => {
     const stage = await openStage()
     const attempt = await sign(stage)
     await stage.rail.broadcast(order, attempt)
-    stage.pass(11 * MINUTE_MS)
+    stage.pass(13 * MINUTE_MS)
     stage.stub.nodes[0]!.lie = (path, answer) => (/transaction(?:info)?byid$/.test(path) ? told : answer)
     await expect(lookAt(stage, [attempt])).rejects.toThrow(/no endpoint answers/)
   })

@@ -261,6 +261,9 @@ async function outgoingFrom(
     node.ask(receiptsInBlock('walletsolidity', height)),
   ])
   if (!block) throw new EndpointsDisagree('tron', `block ${height}, which one of them does not have`)
+  // The list of a node behind the same URL that does not have the block yet.
+  if (block.has_transactions && receipts.length === 0)
+    throw new EndpointsDisagree('tron', `block ${height}, whose transactions one of them does not have`)
   const leaves = receipts.filter(({ logs }) =>
     trc20TransfersIn(logs, contract).some(
       (moved) => moved.from === from && moved.to !== from && moved.amount > 0n,

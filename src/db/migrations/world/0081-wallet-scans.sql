@@ -8,5 +8,7 @@ CREATE TABLE wallet_scans (
   -- When the block was made, by its producer.
   block_at timestamptz(3) NOT NULL,
   -- Nothing is signed until a final block is younger than this: what was signed before a gap in the reading may still be mined.
-  quiet_until timestamptz(3)
+  quiet_until timestamptz(3),
+  -- Which incarnation of the database read last: its system identifier and its timeline. In another one, commits may be lost.
+  read_in text NOT NULL
 );

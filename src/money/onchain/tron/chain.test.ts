@@ -2,10 +2,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { afterEach, describe, expect, test } from 'vitest'
 import { startTronStub } from '../../../../test/chains/tron-stub.ts'
-import { createDatabase } from '../../../../test/support/database.ts'
+import { asAdmin, createDatabase } from '../../../../test/support/database.ts'
 import { openDirectAccess } from '../../../../test/support/service.ts'
+import { eventually } from '../../../../test/support/wait.ts'
 import { tronAddressOfKey } from '../../../rails/chain/tron/address.ts'
-import { openTronRpc } from '../../../rails/chain/tron/nodes.ts'
+import { openTronRpc, type TronRpcOptions } from '../../../rails/chain/tron/nodes.ts'
 import { trc20TransferData } from '../../../rails/chain/tron/token.ts'
 import { encodeRaw, refBlockOf, signRaw } from '../../../rails/chain/tron/transaction.ts'
 import { openTronRail } from '../../../rails/chain/tron.ts'
@@ -21,19 +22,23 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-async function openStage() {
+async function openStage(nodes = 1, health: Partial<TronRpcOptions> = {}) {
   let time = Date.now()
   const clock = { now: () => time }
-  const stub = await startTronStub({ ...clock, solid_depth: DEPTH })
+  const stub = await startTronStub({ ...clock, solid_depth: DEPTH, nodes })
   closing.push(stub.stop)
   const key = createHash('sha256').update(randomBytes(8)).digest('hex')
   const wallet = tronAddressOfKey(Buffer.from(key, 'hex'))
   stub.fund(wallet, { tokens: 10n ** 9n, sun: 10n ** 9n })
   stub.mine(DEPTH + 1)
-  const direct = openDirectAccess(await createDatabase())
+  const database = await createDatabase()
+  const direct = openDirectAccess(database)
   closing.push(direct.stop)
   const { db } = direct.worlds.production
-  const rpc = openTronRpc({ urls: [stub.nodes[0]!.url], genesis: stub.genesis, clock, inspect_after_ms: 0 })
+  const rpc = openTronRpc({
+    ...{ urls: stub.nodes.map(({ url }) => url), genesis: stub.genesis, clock },
+    ...{ rest_ms: 50, inspect_after_ms: 0, ...health },
+  })
   closing.push(rpc.stop)
   const per_hour = { count: 10, amount: 10n ** 12n, cost: 10n ** 12n }
   const options = { key, sealKey: async () => randomBytes(32), fee_most: 30_000_000n, per_hour, clock }
@@ -42,6 +47,24 @@ async function openStage() {
   const chain = tronChain({ rail, db: () => db, clock: { ...direct.worlds.production.clock, ...clock }, log })
   return {
     ...{ stub, wallet, chain, db },
+    /** A transfer that ended, or is pending, with its transactions; the first one is the one that was mined. */
+    addTransfer: (status: 'pending' | 'confirmed', hashes: readonly string[] = []) =>
+      asAdmin(database.url, [
+        `SET search_path = live; SET session_replication_role = replica`,
+        `INSERT INTO transfers (id, partner_id, customer_id, api_key_id, idempotency_key, asset, network, amount_net, fee, status,
+           destination_address, tx_hash, signed_transaction, attempts, next_attempt_at, sequence, created_at, completed_at)
+         VALUES ('tr_1', 'p', 'c', 'k', 'i', 'USDT', 'tron', 5, 0, '${status}', 'x', ${hashes[0] ? `'${hashes[0]}', 'signed'` : 'NULL, NULL'}, 1, now(), 1, now(),
+           ${status === 'pending' ? 'NULL' : 'now()'})`,
+        ...hashes.map(
+          (
+            hash,
+            n,
+          ) => `INSERT INTO transactions (transfer_id, attempt, network, purpose, tx_hash, signed, terms, created_at, block_height, block_hash)
+            VALUES ('tr_1', ${n + 1}, 'tron', 'pay', '${hash}', 'x', '{}', now(), ${n === 0 ? `1, 'h'` : 'NULL, NULL'})`,
+        ),
+        `INSERT INTO open_transfers (partner_id, followed, created_at, id, status, next_attempt_at, network)
+         SELECT partner_id, false, created_at, id, status, next_attempt_at, network FROM transfers WHERE status = 'pending'`,
+      ]),
     async follow() {
       const client = await db.connect()
       try {
@@ -67,7 +90,9 @@ async function openStage() {
         fee_limit: 30_000_000n,
       })
       expect(stub.take(signRaw(raw, Buffer.from(key, 'hex')))).toMatchObject({ result: true })
+      const [hash] = stub.pool.keys()
       stub.mine(DEPTH + 1)
+      return hash!
     },
     paused: async () =>
       (await db.query(`SELECT paused_by FROM rail_controls WHERE paused_at IS NOT NULL`)).rows,
@@ -99,6 +124,48 @@ test('a payment from elsewhere pauses the rail, once, and counts as an unknown n
   expect(rows).toEqual([{ told: 1 }])
 })
 
+test('a block whose transactions a node does not tell is read again, and its payment from elsewhere is found', async () => {
+  const { follow, payElsewhere, paused, stub } = await openStage()
+  await follow()
+  payElsewhere()
+  stub.nodes[0]!.lie = (path, answer) => (path.endsWith('gettransactioninfobyblocknum') ? [] : answer)
+  await expect(follow()).rejects.toThrow(/whose transactions one of them does not have/)
+  stub.nodes[0]!.lie = undefined
+  expect(await follow()).toMatchObject({ kind: 'at_head', foreign: [expect.any(String)] })
+  expect(await paused()).toEqual([{ paused_by: 'service' }])
+})
+
+test('after a restore or a promotion nothing is signed until all that was signed before has expired', async () => {
+  const { chain, follow, pass, db } = await openStage()
+  await follow()
+  expect(await chain.wallet()).toMatchObject({ pool: 0n })
+  // As another timeline left the row, a few seconds ago.
+  await db.query(`UPDATE wallet_scans SET read_in = left(read_in, -8) || '0000FFFF'`)
+  await expect(chain.wallet(), 'before the first reading').rejects.toMatchObject({ code: 'rail_unavailable' })
+  await follow()
+  for (let minute = 0; minute < 11; minute++) {
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    pass(MINUTE_MS)
+    await follow()
+  }
+  pass(3000)
+  await follow()
+  expect(await chain.wallet()).toMatchObject({ pool: 0n })
+})
+
+test('a second payment of a transfer that has ended is an exception', async () => {
+  const { follow, payElsewhere, addTransfer, paused, db } = await openStage()
+  await follow()
+  const second = payElsewhere()
+  await addTransfer('confirmed', ['ab'.repeat(32), second])
+  expect(await follow()).toMatchObject({ kind: 'at_head', foreign: [] })
+  expect(await paused()).toEqual([])
+  const { rows } = await db.query(`SELECT kind, object_id, details -> 'rail_says' AS said FROM exceptions`)
+  expect(rows).toEqual([
+    { kind: 'contradiction', object_id: 'tr_1', said: { kind: 'mined', tx_hash: second } },
+  ])
+})
+
 describe('after a gap in the reading', () => {
   test('nothing is signed until all that was signed before has expired', async () => {
     const { chain, follow, pass } = await openStage()
@@ -126,6 +193,34 @@ describe('after a gap in the reading', () => {
     expect(await chain.wallet()).toMatchObject({ pool: 0n })
   })
 
+  test('a copy from a quiet time is quiet again when it is restored after that time', async () => {
+    const { chain, follow, pass, db } = await openStage()
+    const passMinutes = async (count: number) => {
+      for (let minute = 0; minute < count; minute++) {
+        pass(MINUTE_MS)
+        await follow()
+      }
+    }
+    await follow()
+    pass(3 * MINUTE_MS)
+    await follow()
+    const {
+      rows: [copy],
+    } = await db.query('SELECT height, hash, block_at, quiet_until FROM wallet_scans')
+    await passMinutes(13)
+    expect(await chain.wallet()).toMatchObject({ pool: 0n })
+    await passMinutes(10)
+    await db.query('UPDATE wallet_scans SET height = $1, hash = $2, block_at = $3, quiet_until = $4', [
+      ...[copy.height, copy.hash, copy.block_at, copy.quiet_until],
+    ])
+    await follow()
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    await passMinutes(10)
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    await passMinutes(2)
+    expect(await chain.wallet()).toMatchObject({ pool: 0n })
+  })
+
   test('what was paid in it is found', async () => {
     const { follow, pass, payElsewhere, paused } = await openStage()
     await follow()
@@ -134,5 +229,49 @@ describe('after a gap in the reading', () => {
     pass(60 * MINUTE_MS, 30)
     expect(await follow()).toMatchObject({ foreign: [expect.any(String)] })
     expect(await paused()).toEqual([{ paused_by: 'service' }])
+  })
+})
+
+describe('a solidified head that stands still', () => {
+  /** Answers as of now, for all later questions about the newest solidified block. */
+  const freeze = ({ stub }: Awaited<ReturnType<typeof openStage>>, node: number) => {
+    let frozen: unknown
+    stub.nodes[node]!.lie = (path, answer, body) => {
+      if (path !== 'walletsolidity/getblock' || body.id_or_num !== undefined) return answer
+      frozen ??= answer
+      return frozen
+    }
+  }
+
+  test('of one endpoint of three hides no payment from elsewhere, and ends no quiet time', async () => {
+    const stage = await openStage(3)
+    const { chain, follow, pass, payElsewhere, paused } = stage
+    await follow()
+    freeze(stage, 2)
+    await follow()
+    payElsewhere()
+    pass(15 * MINUTE_MS, 30)
+    const followed = await eventually(async () => {
+      const read = await follow()
+      expect(read.foreign).toHaveLength(1)
+      return read
+    })
+    expect(followed).toMatchObject({ kind: 'at_head' })
+    expect(await paused()).toEqual([{ paused_by: 'service' }])
+    await expect(chain.wallet(), 'quiet after the gap').rejects.toMatchObject({ code: 'rail_unavailable' })
+  })
+
+  test('of the only endpoint stops all signatures, and begins a quiet time', async () => {
+    // Without the inspection, which would rest this endpoint.
+    const stage = await openStage(1, { final_age_most_ms: Infinity })
+    const { chain, follow, pass, db } = stage
+    await follow()
+    freeze(stage, 0)
+    expect(await chain.wallet()).toMatchObject({ pool: 0n })
+    pass(4 * MINUTE_MS)
+    await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+    await follow()
+    const { rows } = await db.query('SELECT quiet_until IS NOT NULL AS is_quiet FROM wallet_scans')
+    expect(rows).toEqual([{ is_quiet: true }])
   })
 })

@@ -3,6 +3,7 @@ import type { Clock } from '../../../core/clock.ts'
 import type { Db, Pool } from '../../../db/pool.ts'
 import { orNone, orUnavailable, unavailable } from '../../../rails/chain/check.ts'
 import type { WalletState } from '../../../rails/chain/rail.ts'
+import type { TronBlock } from '../../../rails/chain/tron/calls.ts'
 import type { TronRail } from '../../../rails/chain/tron.ts'
 import { TRON_EXPIRY_MS } from '../../../rails/signer/tron.ts'
 import { pauseRail } from '../../custody/controls.ts'
@@ -30,6 +31,8 @@ const NETWORK = 'tron'
 const BEHIND_MOST = 10n
 /** If nobody read for longer, the database may be an older copy of itself. */
 const GAP_MS = 120_000
+/** The same by the clock, which no endpoint can hold back. The newest solidified block is about a minute old. */
+const AGE_MOST_MS = GAP_MS + 60_000
 /** What was signed before the gap may be mined for so long. */
 const QUIET_MS = TRON_EXPIRY_MS + 60_000
 /** Blocks that are asked for at once, and stored at once. */
@@ -43,7 +46,8 @@ export function tronChain(options: TronChainOptions): FollowedChain {
   async function readUpToNow(wallet_id: string): Promise<WalletScan | undefined> {
     const head = await solidHead()
     const scan = await walletScanOf(db(), wallet_id)
-    if (!scan || head.height - scan.height > BEHIND_MOST) return undefined
+    if (!scan?.is_same_incarnation || head.height - scan.height > BEHIND_MOST) return undefined
+    if (clock.now() - scan.block_at.getTime() > AGE_MOST_MS) return undefined
     return scan.quiet_until !== null && scan.block_at <= scan.quiet_until ? undefined : scan
   }
 
@@ -53,7 +57,7 @@ export function tronChain(options: TronChainOptions): FollowedChain {
       orUnavailable(async () => {
         const wallet = await address()
         const scan = await readUpToNow(walletIdOf(NETWORK, wallet))
-        return scan ? stateOf(db(), wallet, scan.height) : unavailable()
+        return scan ? (await stateOf(db(), wallet, scan.height)).state : unavailable()
       }),
 
     async attempt(order, reservation, made, purpose, signal) {
@@ -69,14 +73,19 @@ export function tronChain(options: TronChainOptions): FollowedChain {
 const RETRY_MS = 5000
 
 /** The nonce is the number of the reservation. Foreign transactions count behind it, until operators accept them as a gap. */
-async function stateOf(db: Db, wallet: string, final_height: bigint): Promise<WalletState> {
+async function stateOf(
+  db: Db,
+  wallet: string,
+  final_height: bigint,
+): Promise<{ readonly state: WalletState; readonly next_nonce: bigint; readonly foreign: bigint }> {
   const wallet_id = walletIdOf(NETWORK, wallet)
   const { all: foreign } = await unacceptedSpends(db, wallet_id, final_height)
   const { next_nonce, open } = await reservationsOf(db, { wallet_id, network: NETWORK })
   const pool = next_nonce + foreign
   // All that was read is final.
   const mined = foreign > 0n ? pool : next_nonce - open
-  return { wallet, final: mined, final_height, mined, pool, claimed: pool }
+  const state = { wallet, final: mined, final_height, mined, pool, claimed: pool }
+  return { state, next_nonce, foreign }
 }
 
 /** Reads new solidified blocks. One node at a time calls it. */
@@ -85,7 +94,7 @@ async function readOutgoing(
   db: Db,
   shouldContinue: () => boolean = () => true,
 ): Promise<Followed> {
-  const { rail, log } = options
+  const { rail, clock } = options
   const wallet = await rail.address()
   const wallet_id = walletIdOf(NETWORK, wallet)
   await addWallet(db, NETWORK, { wallet })
@@ -93,21 +102,14 @@ async function readOutgoing(
   const before = await walletScanOf(db, wallet_id)
   // What the wallet paid before this database knew it is none of its transfers.
   if (!before) await beginWalletScan(db, wallet_id, head)
-  else if (head.at_ms - before.block_at.getTime() > GAP_MS) {
-    const until = new Date(head.at_ms + QUIET_MS)
-    if (before.quiet_until === null || before.quiet_until < before.block_at) {
-      await keepQuiet(db, wallet_id, until)
-      const said = `custody: the blocks of tron were not read since ${before.block_at.toISOString()}; nothing is signed there until ${until.toISOString()}, when all earlier payments are known`
-      log.warn({ network: NETWORK, wallet }, said)
-    }
-  }
+  else await keepQuietIfBehind(options, db, { wallet, before, head })
   const foreign: string[] = []
   let at = (await walletScanOf(db, wallet_id))!.height
   while (at < head.height && shouldContinue()) {
     const count = Number(head.height - at < BigInt(BLOCKS_AT_ONCE) ? head.height - at : BLOCKS_AT_ONCE)
     const heights = Array.from({ length: count }, (_, n) => at + BigInt(n) + 1n)
     const blocks = await Promise.all(heights.map((height) => rail.outgoingAt(height)))
-    const stored = await storeOutgoing(db, { wallet_id, from: at, blocks })
+    const stored = await storeOutgoing(db, clock, { wallet_id, from: at, blocks })
     if (!stored) break
     foreign.push(...stored)
     at = heights.at(-1)!
@@ -116,18 +118,38 @@ async function readOutgoing(
   return at < head.height ? { kind: 'behind', foreign } : { kind: 'at_head', foreign, tip: undefined }
 }
 
+/** The database may be an older copy of itself: what it does not know may be mined until all that was signed before has expired. */
+async function keepQuietIfBehind(
+  { clock, log }: TronChainOptions,
+  db: Db,
+  { wallet, before, head }: { wallet: string; before: WalletScan; head: Pick<TronBlock, 'at_ms'> },
+): Promise<void> {
+  const { wallet_id, block_at, quiet_until, is_same_incarnation } = before
+  const now = Math.max(head.at_ms, clock.now())
+  const is_gap = head.at_ms - block_at.getTime() > GAP_MS || clock.now() - block_at.getTime() > AGE_MOST_MS
+  // A quiet time that still lasts is not extended: nothing was signed since it began, by no copy of this database.
+  const is_quiet = quiet_until !== null && quiet_until.getTime() >= now
+  if (is_same_incarnation && (!is_gap || is_quiet)) return
+  const until = new Date(now + QUIET_MS)
+  await keepQuiet(db, wallet_id, until)
+  const why = is_same_incarnation
+    ? `the blocks of tron were not read since ${block_at.toISOString()}`
+    : 'the database was restored, or a standby was promoted'
+  log.warn(
+    { network: NETWORK, wallet },
+    `custody: ${why}; nothing is signed on tron until ${until.toISOString()}, when all earlier payments are known`,
+  )
+}
+
 /** Also for transactions of a run that crashed before it paused the rail. */
 async function stopIfForeign(
   { db: pool, clock, log }: TronChainOptions,
   db: Db,
   wallet: string,
 ): Promise<void> {
-  const state = await stateOf(db, wallet, 0n)
-  const { next_nonce } = await reservationsOf(db, {
-    wallet_id: walletIdOf(NETWORK, wallet),
-    network: NETWORK,
-  })
-  if (state.pool <= next_nonce) return
+  // The count itself: another node may reserve a nonce between two reads.
+  const { state, next_nonce, foreign } = await stateOf(db, wallet, 0n)
+  if (foreign === 0n) return
   const world = { db: pool(), clock }
   const reason = await recordForeign(world, { network: NETWORK, state, next_nonce })
   const { changed } = await pauseRail(world, { rail: NETWORK, by: 'service', reason })

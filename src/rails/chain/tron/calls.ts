@@ -21,8 +21,11 @@ export type TronBlock = {
   readonly hash: string
   readonly parent_hash: string
   readonly at_ms: number
+  /** By the root of its transactions, which is zero in a block without any. */
+  readonly has_transactions: boolean
 }
 
+const NO_TRANSACTIONS = '0'.repeat(64)
 const TIME_MOST = 8.64e15
 
 const BlockForm = T.Object({
@@ -32,6 +35,7 @@ const BlockForm = T.Object({
       number: T.Optional(Count),
       timestamp: T.Optional(T.Integer({ minimum: 0, maximum: TIME_MOST })),
       parentHash: T.Optional(Hash),
+      txTrieRoot: T.Optional(Hash),
     }),
   }),
 })
@@ -43,7 +47,10 @@ function blockOf({ blockID: hash, block_header: { raw_data } }: Static<typeof Bl
   // The first eight bytes of the id are the height.
   if (BigInt(`0x${hash.slice(0, HEIGHT_DIGITS)}`) !== height)
     throw new Error('the id is not one of this height')
-  return { height, hash, parent_hash: raw_data.parentHash ?? '', at_ms: raw_data.timestamp ?? 0 }
+  return {
+    ...{ height, hash, parent_hash: raw_data.parentHash ?? '', at_ms: raw_data.timestamp ?? 0 },
+    has_transactions: raw_data.txTrieRoot !== NO_TRANSACTIONS,
+  }
 }
 
 /** The newest block, without its transactions. */

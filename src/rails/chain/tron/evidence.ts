@@ -27,9 +27,11 @@ export function lastExpiry(made: readonly Attempt[]): bigint | undefined {
 
 /** A clock may be wrong by this much. */
 const SKEW_MS = 30_000
+/** An endpoint may be several nodes, and the one that tells the transactions some blocks behind the one that told the newest block. */
+const LAG_MS = 120_000
 
 /**
- * `expired` needs a solidified block that is younger than every expiry. A block takes a transaction only while its predecessor is older
+ * `expired` needs a solidified block that is two minutes younger than every expiry. A block takes a transaction only while its predecessor is older
  * than the expiry, so none after that block has one of these, and the solidified chain has none of them either. The block is asked for
  * first: what is asked after it is about that block or a later one.
  */
@@ -45,15 +47,24 @@ export async function lookFromTron(
     made.map(({ tx_hash }) => node.ask(tronReceiptOf('walletsolidity', tx_hash))),
   )
   const mined = receipts.flatMap((receipt) => receipt ?? [])
-  if (mined[0]) return lookDeeperOnTron(node, place, sought, mined)
-  const expiry = lastExpiry(made)
-  const is_past = expiry !== undefined && BigInt(solid.at_ms) > expiry && BigInt(now) > expiry
-  // A node from the future proves nothing.
-  const may_expire = is_past && solid.at_ms < now + SKEW_MS
+  if (mined[0]) {
+    const others = made.filter(({ tx_hash }) => !mined.some((one) => one.tx_hash === tx_hash))
+    // The transfer must not end while a second payment of it may be mined.
+    if (others.length > 0 && !arePast(others, solid.at_ms, now)) return waiting
+    return lookDeeperOnTron(node, place, sought, mined)
+  }
+  const may_expire = arePast(made, solid.at_ms, now)
   const view = may_expire ? 'walletsolidity' : 'wallet'
   const known = await Promise.all(made.map(({ tx_hash }) => node.ask(hasTransaction(view, tx_hash))))
   if (known.includes(true)) return waiting
   return { kind: may_expire ? 'expired' : 'absent' }
+}
+
+function arePast(made: readonly Attempt[], solid_at_ms: number, now: number): boolean {
+  const expiry = lastExpiry(made)
+  if (expiry === undefined) return false
+  // A node from the future proves nothing.
+  return BigInt(solid_at_ms - LAG_MS) > expiry && BigInt(now) > expiry && solid_at_ms < now + SKEW_MS
 }
 
 async function lookDeeperOnTron(

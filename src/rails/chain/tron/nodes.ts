@@ -14,22 +14,26 @@ export type TronRpcOptions = {
 /** A block takes three seconds. */
 const BEHIND_MOST = 10n
 const HEAD_AGE_MOST_MS = 120_000
+/** The newest solidified block is about a minute older than the head. */
+const SOLID_AGE_MOST_MS = HEAD_AGE_MOST_MS + 60_000
 
 /** Full nodes over their HTTP API. A key of TronGrid is the user of the URL: https://KEY@api.trongrid.io. */
 export function openTronRpc({ genesis, ...options }: TronRpcOptions): Rpc {
   return openRpc({
     behind_most: BEHIND_MOST,
     head_age_most_ms: HEAD_AGE_MOST_MS,
+    final_age_most_ms: SOLID_AGE_MOST_MS,
     ...options,
     network: 'tron',
     chain: genesis ?? TRON_GENESIS,
     dialect: { is_rest: true, parse: parseExact, key_header: 'TRON-PRO-API-KEY' },
     async inspect(node) {
-      const [first, { height, at_ms }] = await Promise.all([
+      const [first, { height, at_ms }, solid] = await Promise.all([
         node.ask(tronBlockAt('wallet', 0n)),
         node.ask(newestTronBlock('wallet')),
+        node.ask(newestTronBlock('walletsolidity')),
       ])
-      return { chain: first?.hash ?? 'none', height, at_ms }
+      return { chain: first?.hash ?? 'none', height, at_ms, final_at_ms: solid.at_ms }
     },
   })
 }
