@@ -253,6 +253,33 @@ describe('a signer in a process of its own', () => {
     },
   )
 
+  test('after a restart signs no PSBT whose amounts differ from the log or from the reservation', async () => {
+    const coin = (name: string, amount: bigint) => {
+      const txid = createHash('sha256').update(name).digest('hex')
+      return { txid, vout: 0, amount, script: bitcoin.script }
+    }
+    const half = 5_000_000_000n
+    const outputs = [{ script: bitcoin.script, amount: half - 1000n }]
+    const first_told = [coin('a', half), coin('b', 0n)]
+    const then_told = [coin('a', 0n), coin('b', half)]
+    const intent = intentOf({ network: 'bitcoin', destination_address: bitcoin.address, amount: 1n })
+    const cancel = (coins: typeof first_told, reserved: typeof first_told): SignRequest => ({
+      ...{ intent, purpose: 'cancel', unsigned: encodePsbt({ coins, outputs }) },
+      reservation: { wallet: bitcoin.address, coins: reserved },
+    })
+    const { transfers } = connect()
+    const signer = await start()
+    // Nothing in the log yet: the reservation and the PSBT alone must agree.
+    expect(await ruleOf(transfers.sign(cancel(then_told, first_told)))).toBe('coins')
+    expect(await ruleOf(transfers.sign(cancel(first_told, first_told)))).toBe('signed')
+    await signer.stop()
+    await start()
+    // Two signatures over different wrong amounts would together spend both coins, and leave one of them to a miner.
+    for (const reserved of [first_told, then_told])
+      expect(await ruleOf(transfers.sign(cancel(then_told, reserved)))).toBe('coins')
+    expect(await ruleOf(transfers.sign(cancel(first_told, first_told)))).toBe('signed')
+  })
+
   test('counts its hour from its own log: a restart does not lift a limit', async () => {
     const limits = { SIGNER_USDT_PER_HOUR: '2' }
     const signer = await start(limits)

@@ -161,7 +161,9 @@ function checkOutputs(
   assertRule('to', outputs.length > 0 && back.length <= 1, 'there are too many outputs, or none.')
 }
 
-const namesOf = (coins: Parameters<typeof coinThatStandsFor>[0]): string => coins.map(outpointText).join()
+/** With amount and script: the book compares the amounts of the reservation with the log, and the signature commits to those of the PSBT. */
+const namesOf = (coins: BitcoinDraft['coins']): string =>
+  coins.map((coin) => `${outpointText(coin)} ${coin.amount} ${coin.script}`).join()
 
 /**
  * A signature on a P2WPKH input commits to the amount of that input alone. Two requests with the same coins and different wrong

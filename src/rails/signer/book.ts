@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Network } from '../../core/networks.ts'
-import { coinThatStandsFor, outpointText } from '../chain/bitcoin/transaction.ts'
+import { coinThatStandsFor, decodePsbt, outpointText } from '../chain/bitcoin/transaction.ts'
 import type { SignedBefore } from './hourly.ts'
 import type { SignatureLine, SweepEntry, TransferEntry } from './log.ts'
 import { SignatureRefused, type SignRequest } from './signer.ts'
@@ -155,17 +155,19 @@ function indexOfTransfers(transfers_most: number) {
   }
 }
 
-/** What a request spends: the nonce, or the coins with the amounts that the service tells. */
-function spendingOf({ reservation }: SignRequest) {
+/** What a request spends: the nonce, or the coins with the amounts that the reservation and the PSBT tell. */
+function spendingOf({ reservation, unsigned }: SignRequest) {
   if ('nonce' in reservation) {
     const spends = reservation.nonce.toString()
     return { rule: 'nonce', spends, parts: [spends], amounts: [] } as const
   }
   const { coins } = reservation
-  const amounts = coins.map((coin) => [outpointText(coin), `${coin.amount}`] as const)
+  // A signature commits to the amounts of the PSBT. A PSBT that cannot be decoded is refused by the signer.
+  const told = [...coins, ...(decodePsbt(unsigned)?.coins ?? [])]
+  const amounts = told.map((coin) => [outpointText(coin), `${coin.amount}`] as const)
   return {
     ...({ rule: 'coins', spends: coinThatStandsFor(coins), amounts } as const),
-    parts: amounts.map(([id]) => id),
+    parts: coins.map(outpointText),
   }
 }
 
