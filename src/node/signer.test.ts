@@ -280,6 +280,29 @@ describe('a signer in a process of its own', () => {
     expect(await ruleOf(transfers.sign(cancel(first_told, first_told)))).toBe('signed')
   })
 
+  test('pays from a new wallet, with the nonces of the old one, and pays no transfer from both', async () => {
+    const limits = { SIGNER_USDT_PER_HOUR: '4' }
+    const signer = await start(limits)
+    await connect().transfers.sign(payment())
+    await signer.stop()
+    const new_key = randomBytes(32)
+    const new_wallet = addr.fromPrivateKey(new Uint8Array(new_key))
+    await start({ ...limits, EVM_WALLET_KEY: new_key.toString('hex') })
+    const { transfers } = connect({ expected: { ...expected, wallets: { polygon: new_wallet } } })
+    const sign = (changes: Changes) => {
+      const asked = payment(changes)
+      const nonce = changes.transaction?.nonce ?? 7n
+      return ruleOf(transfers.sign({ ...asked, reservation: { wallet: new_wallet, nonce } }))
+    }
+    expect(await sign({})).toBe('nonce')
+    expect(await sign({ intent: { transfer_id: 'tr_2' } })).toBe('signed')
+    expect(await sign({ intent: { transfer_id: 'tr_3' } })).toBe('nonce')
+    // Nonce 7 of the old wallet and nonce 7 of the new one are two payments of 1.5 USDT.
+    expect(await sign({ intent: { transfer_id: 'tr_3' }, transaction: { nonce: 8n } })).toBe(
+      'amount_per_hour',
+    )
+  })
+
   test('counts its hour from its own log: a restart does not lift a limit', async () => {
     const limits = { SIGNER_USDT_PER_HOUR: '2' }
     const signer = await start(limits)

@@ -75,10 +75,13 @@ type Parts = SignerProcess & {
 async function serveSigner({ config, log, onFatal, book, clock, signatures }: Parts): Promise<SignerServer> {
   const { seal_key, certificate, clients_ca } = config
   const counts = { sealKey: async () => seal_key, clock, isCounted: book.hasRecent }
-  const of_transfers = { ...counts, signedBefore: async () => book.signedWithinAnHour('transfer') }
+  const ofTransfers = (wallet?: string) => ({
+    ...counts,
+    signedBefore: async () => book.signedWithinAnHour('transfer', wallet),
+  })
   const of_sweeps = { ...counts, signedBefore: async () => book.signedWithinAnHour('sweep') }
-  const { evm, wallet } = openEvm(config, of_transfers)
-  const bitcoin = openBitcoin(config, of_transfers)
+  const { evm, wallet } = openEvm(config, ofTransfers)
+  const bitcoin = openBitcoin(config, ofTransfers())
   const sweeps = openSweeps(config, wallet, of_sweeps)
   const wallets = { ...(await evm?.addresses()), ...(await bitcoin?.addresses()) }
   await signatures.append({ kind: 'opened', version, wallets, limits: limitsOf(config) })
@@ -112,8 +115,9 @@ type Counts = Pick<Parameters<typeof localSigner>[0], 'sealKey' | 'clock' | 'isC
 
 const evmNetworks = ['ethereum', 'polygon', 'arbitrum', 'optimism'] as const
 
-function openEvm({ evm_key: key, networks, limits }: SignerConfig, counts: Counts) {
+function openEvm({ evm_key: key, networks, limits }: SignerConfig, countsOf: (wallet: string) => Counts) {
   if (key === undefined) return {}
+  const wallet = addr.fromPrivateKey(secretOf(key))
   const ofNetwork = (network: (typeof evmNetworks)[number]) => {
     const { usdt, cost_most } = networks[network]
     const per_hour = {
@@ -124,7 +128,7 @@ function openEvm({ evm_key: key, networks, limits }: SignerConfig, counts: Count
     return { cost_most_wei: cost_most, per_hour, ...(usdt === undefined ? {} : { contract: usdt }) }
   }
   const rules = Object.fromEntries(evmNetworks.map((network) => [network, ofNetwork(network)]))
-  return { evm: localSigner({ key, networks: rules, ...counts }), wallet: addr.fromPrivateKey(secretOf(key)) }
+  return { evm: localSigner({ key, networks: rules, ...countsOf(wallet) }), wallet }
 }
 
 function openBitcoin(config: SignerConfig, counts: Counts): Signer | undefined {

@@ -21,21 +21,29 @@ export type SignatureBook = {
   checkUnpaid(transfer: { readonly transfer_id: string; readonly network: Network }): void
   /** Whether these bytes were signed within the last hour. */
   hasRecent(unsigned: string): boolean
-  signedWithinAnHour(kind: 'transfer' | 'sweep'): readonly SignedBefore[]
+  /** `wallet`: the present one. A nonce of another wallet is another nonce. */
+  signedWithinAnHour(kind: 'transfer' | 'sweep', wallet?: string): readonly SignedBefore[]
 }
 
 const HOUR_MS = 3_600_000
 const TRANSFERS_MOST = 100_000
 
-/** What is known of one transfer. `paid_with`: the nonce, or the coin that stands for its coins. */
+/** What is known of one transfer. `paid_with`: the wallet and the nonce, or the coin that stands for its coins. */
 type KnownTransfer = {
   readonly order: string
   readonly network: Network
+  /** The wallet that pays it, or the one of its first cancel. */
+  readonly wallet: string
   readonly paid_with?: string
   readonly coins: readonly string[]
 }
 
-type Recent = SignedBefore & { readonly kind: 'transfer' | 'sweep'; readonly unsigned: string }
+type Recent = SignedBefore & {
+  readonly kind: 'transfer' | 'sweep'
+  /** Of a nonce. */
+  readonly wallet: string | undefined
+  readonly unsigned: string
+}
 
 export function openSignatureBook({
   clock,
@@ -65,28 +73,37 @@ export function openSignatureBook({
       const sent = kind === 'sweep' && line.purpose === 'fund' ? BigInt(line.amount) : 0n
       const spends = kind === 'transfer' ? spentBy(line) : spentByLoggedSweep(line)
       const cost = BigInt(line.cost) + sent
-      recent.push({ kind, network, unsigned, spends, amount, cost, at: new Date(line.at) })
+      const has_nonce = kind === 'transfer' && line.nonce !== undefined
+      const wallet = has_nonce ? line.wallet.toLowerCase() : undefined
+      recent.push({ kind, network, wallet, unsigned, spends, amount, cost, at: new Date(line.at) })
       withinAnHour()
     },
     hasRecent(unsigned) {
       const hash = hashOfUnsigned(unsigned)
       return withinAnHour().some((one) => one.unsigned === hash)
     },
-    signedWithinAnHour: (kind) => withinAnHour().filter((one) => one.kind === kind),
+    signedWithinAnHour: (kind, wallet) =>
+      withinAnHour()
+        .filter((one) => one.kind === kind)
+        .map((one) =>
+          one.wallet === undefined || one.wallet === wallet?.toLowerCase()
+            ? one
+            : { ...one, spends: nonceName(one.wallet, one.spends) },
+        ),
   }
 }
 
 function indexOfTransfers(transfers_most: number) {
   /** In the order of their first signature: the oldest one is forgotten first. */
   const transfers = new Map<string, KnownTransfer>()
-  /** The transfer that each nonce, or coin, pays. */
+  /** The transfer that each nonce of a wallet, or coin, pays. */
   const payers = new Map<string, string>()
   const coin_amounts = new Map<string, string>()
-  /** By network: nonces up to this one belong to transfers that are forgotten. */
-  const forgotten_nonces = new Map<Network, bigint>()
+  /** By network and wallet: nonces up to this one belong to transfers that are forgotten. */
+  const forgotten_nonces = new Map<string, bigint>()
 
   function forget(transfer_id: string): void {
-    const { network, paid_with, coins } = transfers.get(transfer_id)!
+    const { network, wallet, paid_with, coins } = transfers.get(transfer_id)!
     transfers.delete(transfer_id)
     for (const id of coins) {
       coin_amounts.delete(id)
@@ -94,24 +111,27 @@ function indexOfTransfers(transfers_most: number) {
     }
     if (coins.length > 0 || paid_with === undefined) return
     payers.delete(`${network} ${paid_with}`)
-    const nonce = BigInt(paid_with)
-    if (nonce > (forgotten_nonces.get(network) ?? -1n)) forgotten_nonces.set(network, nonce)
+    const nonce = nonceOf(paid_with)
+    const account = `${network} ${wallet}`
+    if (nonce > (forgotten_nonces.get(account) ?? -1n)) forgotten_nonces.set(account, nonce)
   }
 
   return {
     apply(entry: TransferEntry): void {
       const { transfer_id, network, purpose, coins = [] } = entry
+      const wallet = entry.wallet.toLowerCase()
       const known = transfers.get(transfer_id)
       const ids = coins.map(({ id }) => id)
-      const paid_with = purpose === 'pay' ? spentBy(entry) : known?.paid_with
+      const spent_now = entry.nonce === undefined ? spentBy(entry) : nonceName(wallet, entry.nonce)
+      const paid_with = purpose === 'pay' ? spent_now : known?.paid_with
       transfers.set(transfer_id, {
-        ...{ order: orderOf(entry), network, coins: [...new Set([...(known?.coins ?? []), ...ids])] },
+        ...{ order: orderOf(entry), network, wallet: purpose === 'pay' ? wallet : (known?.wallet ?? wallet) },
+        ...{ coins: [...new Set([...(known?.coins ?? []), ...ids])] },
         ...(paid_with === undefined ? {} : { paid_with }),
       })
       for (const { id, amount } of coins) coin_amounts.set(id, amount)
       if (purpose === 'pay')
-        for (const spent of ids.length > 0 ? ids : [spentBy(entry)])
-          payers.set(`${network} ${spent}`, transfer_id)
+        for (const spent of ids.length > 0 ? ids : [spent_now]) payers.set(`${network} ${spent}`, transfer_id)
       while (transfers.size > transfers_most) forget(transfers.keys().next().value!)
     },
 
@@ -124,7 +144,7 @@ function indexOfTransfers(transfers_most: number) {
           transfer_id,
           'it was signed before for another network, destination or amount, as the signer’s log says.',
         )
-      const { rule, spends, parts, amounts } = spendingOf(request)
+      const { rule, spends, parts, amounts, account } = spendingOf(request)
       const refusal = (problem: string) => new SignatureRefused(rule, transfer_id, problem)
       for (const [id, told] of amounts)
         if ((coin_amounts.get(id) ?? told) !== told)
@@ -139,8 +159,9 @@ function indexOfTransfers(transfers_most: number) {
         .find((id) => id && id !== transfer_id)
       if (payer !== undefined)
         throw refusal(`the payment of ${payer} was signed before with the same ${same}.`)
-      const forgotten = rule === 'nonce' && !known ? forgotten_nonces.get(network) : undefined
-      if (forgotten !== undefined && BigInt(spends) <= forgotten)
+      const is_unpaid = known?.paid_with === undefined
+      const forgotten = rule === 'nonce' && is_unpaid ? forgotten_nonces.get(account) : undefined
+      if (forgotten !== undefined && nonceOf(spends) <= forgotten)
         throw refusal('the nonce belongs to an older transfer.')
     },
 
@@ -156,20 +177,26 @@ function indexOfTransfers(transfers_most: number) {
 }
 
 /** What a request spends: the nonce, or the coins with the amounts that the reservation and the PSBT tell. */
-function spendingOf({ reservation, unsigned }: SignRequest) {
+function spendingOf({ intent, reservation, unsigned }: SignRequest) {
+  const wallet = reservation.wallet.toLowerCase()
+  const account = `${intent.network} ${wallet}`
   if ('nonce' in reservation) {
-    const spends = reservation.nonce.toString()
-    return { rule: 'nonce', spends, parts: [spends], amounts: [] } as const
+    const spends = nonceName(wallet, `${reservation.nonce}`)
+    return { rule: 'nonce', spends, parts: [spends], amounts: [], account } as const
   }
   const { coins } = reservation
   // A signature commits to the amounts of the PSBT. A PSBT that cannot be decoded is refused by the signer.
   const told = [...coins, ...(decodePsbt(unsigned)?.coins ?? [])]
   const amounts = told.map((coin) => [outpointText(coin), `${coin.amount}`] as const)
   return {
-    ...({ rule: 'coins', spends: coinThatStandsFor(coins), amounts } as const),
+    ...({ rule: 'coins', spends: coinThatStandsFor(coins), amounts, account } as const),
     parts: coins.map(outpointText),
   }
 }
+
+/** Each wallet has its own nonces: after a change of the key the new wallet begins with those that the old one has used. */
+const nonceName = (wallet: string, nonce: string): string => `${wallet} ${nonce}`
+const nonceOf = (name: string): bigint => BigInt(name.slice(name.lastIndexOf(' ') + 1))
 
 export const hashOfUnsigned = (unsigned: string): string =>
   createHash('sha256').update(unsigned).digest('hex')
