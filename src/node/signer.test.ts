@@ -303,6 +303,36 @@ describe('a signer in a process of its own', () => {
     )
   })
 
+  test('writes a line for each key, each sweep and each transfer that signs the same bytes', async () => {
+    await start({ SIGNER_PER_HOUR: '3' })
+    const { sweeps, transfers } = connect()
+    const unsigned = encodeUnsigned({
+      ...{
+        chain_id: 137n,
+        nonce: 0n,
+        to: networks.polygon.usdt_contracts[0],
+        data: transferData(wallet, 5n),
+      },
+      ...{ gas_limit: 65_000n, max_fee: 100n * GWEI, priority: GWEI },
+    })
+    const sweep = (sweep_id: string, address_index: number) =>
+      ruleOf(sweeps.sign({ sweep_id, network: 'polygon', purpose: 'sweep', address_index, unsigned }))
+    expect(await sweep('swp_1', 1)).toBe('signed')
+    expect(await sweep('swp_1', 1)).toBe('signed')
+    expect(await sweep('swp_1', 2)).toBe('signed')
+    expect(await sweep('swp_2', 2)).toBe('signed')
+    expect(await sweep('swp_3', 3)).toBe('count_per_hour')
+    const intent = intentOf({ destination_address: wallet, amount: 5n })
+    await transfers.sign({ intent, purpose: 'pay', unsigned, reservation: { wallet, nonce: 0n } })
+    expect(logLines().map(({ kind, address_index }) => [kind, address_index])).toEqual([
+      ['opened', undefined],
+      ['sweep', 1],
+      ['sweep', 2],
+      ['sweep', 2],
+      ['transfer', undefined],
+    ])
+  })
+
   test('counts its hour from its own log: a restart does not lift a limit', async () => {
     const limits = { SIGNER_USDT_PER_HOUR: '2' }
     const signer = await start(limits)

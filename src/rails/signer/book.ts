@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Network } from '../../core/networks.ts'
 import { coinThatStandsFor, decodePsbt, outpointText } from '../chain/bitcoin/transaction.ts'
-import type { SignedBefore } from './hourly.ts'
+import type { SignatureName, SignedBefore } from './hourly.ts'
 import type { SignatureLine, SweepEntry, TransferEntry } from './log.ts'
 import { SignatureRefused, type SignRequest } from './signer.ts'
 import { spentBySweep } from './sweeps.ts'
@@ -19,8 +19,8 @@ export type SignatureBook = {
   checkTransfer(request: SignRequest): void
   /** Throws `SignatureRefused` if a payment of the transfer was signed before: then the transfer has a nonce or coins already. */
   checkUnpaid(transfer: { readonly transfer_id: string; readonly network: Network }): void
-  /** Whether these bytes were signed within the last hour. */
-  hasRecent(unsigned: string): boolean
+  /** Whether this very signature was made within the last hour. */
+  hasRecent(signature: SignatureName): boolean
   /** `wallet`: the present one. A nonce of another wallet is another nonce. */
   signedWithinAnHour(kind: 'transfer' | 'sweep', wallet?: string): readonly SignedBefore[]
 }
@@ -42,7 +42,7 @@ type Recent = SignedBefore & {
   readonly kind: 'transfer' | 'sweep'
   /** Of a nonce. */
   readonly wallet: string | undefined
-  readonly unsigned: string
+  readonly name: string
 }
 
 export function openSignatureBook({
@@ -67,7 +67,7 @@ export function openSignatureBook({
     apply(line) {
       if (line.kind !== 'transfer' && line.kind !== 'sweep') return
       if (line.kind === 'transfer') transfers.apply(line)
-      const { kind, network, unsigned } = line
+      const { kind, network } = line
       const amount = kind === 'transfer' && line.purpose === 'pay' ? BigInt(line.amount) : 0n
       // Gas that is sent to a deposit address counts as a cost.
       const sent = kind === 'sweep' && line.purpose === 'fund' ? BigInt(line.amount) : 0n
@@ -75,12 +75,21 @@ export function openSignatureBook({
       const cost = BigInt(line.cost) + sent
       const has_nonce = kind === 'transfer' && line.nonce !== undefined
       const wallet = has_nonce ? line.wallet.toLowerCase() : undefined
-      recent.push({ kind, network, wallet, unsigned, spends, amount, cost, at: new Date(line.at) })
+      recent.push({
+        kind,
+        network,
+        wallet,
+        name: nameOfLine(line),
+        spends,
+        amount,
+        cost,
+        at: new Date(line.at),
+      })
       withinAnHour()
     },
-    hasRecent(unsigned) {
-      const hash = hashOfUnsigned(unsigned)
-      return withinAnHour().some((one) => one.unsigned === hash)
+    hasRecent(signature) {
+      const name = nameOf({ ...signature, unsigned: hashOfUnsigned(signature.unsigned) })
+      return withinAnHour().some((one) => one.name === name)
     },
     signedWithinAnHour: (kind, wallet) =>
       withinAnHour()
@@ -197,6 +206,15 @@ function spendingOf({ intent, reservation, unsigned }: SignRequest) {
 /** Each wallet has its own nonces: after a change of the key the new wallet begins with those that the old one has used. */
 const nonceName = (wallet: string, nonce: string): string => `${wallet} ${nonce}`
 const nonceOf = (name: string): bigint => BigInt(name.slice(name.lastIndexOf(' ') + 1))
+
+/** `unsigned` is the hash of the bytes. */
+const nameOf = ({ kind, purpose, sender, id, unsigned }: SignatureName): string =>
+  JSON.stringify([kind, purpose, sender.toLowerCase(), id, unsigned])
+
+const nameOfLine = (line: TransferEntry | SweepEntry): string =>
+  line.kind === 'transfer'
+    ? nameOf({ ...line, sender: line.wallet, id: line.transfer_id })
+    : nameOf({ ...line, id: line.sweep_id })
 
 export const hashOfUnsigned = (unsigned: string): string =>
   createHash('sha256').update(unsigned).digest('hex')
