@@ -27,6 +27,7 @@ import { personRoleOf } from '../../parties/team/people.ts'
 import { selectUser, selectUsers } from '../../parties/team/store.ts'
 import { exchanges } from '../../rails/prices/exchange-table.ts'
 import { fedPairs } from '../../rails/prices/feed.ts'
+import type { RemoteSigner } from '../../rails/signer/remote.ts'
 import { countOpenExceptions } from '../../records/exceptions/store.ts'
 import type { World, Worlds } from '../../world.ts'
 import type { Config } from '../config.ts'
@@ -41,6 +42,8 @@ export type GoliveReach = {
   readonly config: Config
   readonly worlds: Worlds
   readonly shared: Pick<Shared, 'db'>
+  /** The signer in a process of its own, with SIGNER_URL. */
+  readonly remote_signer: Pick<RemoteSigner, 'check'> | undefined
   /** The owner's address of the database. */
   readonly database_url: string
   /** Where this machine reaches the service; undefined: it does not run here. */
@@ -64,7 +67,7 @@ export async function gatherGolive(reach: GoliveReach): Promise<GoliveFacts> {
       : Promise.resolve({ unknown: 'PUBLIC_URL is not set' }),
     rails: Promise.all([
       ...(has_pix ? [askPix(production, config)] : []),
-      ...networks.map((network) => askChain(production, network)),
+      ...networks.map((network) => askChain(production, network, reach)),
     ]),
     prices: findOut(() => pricesOf(reach)),
     operators: findOut(() => operatorsOf(shared)),
