@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
@@ -20,7 +21,7 @@ import { judgeGolive } from '../../control/golive/report.ts'
 import { act } from '../../control/operator/act.ts'
 import { readConfig, readSignerConfig } from '../../node/config.ts'
 import { findOut } from '../../node/golive/find-out.ts'
-import { gatherGolive } from '../../node/golive/gather.ts'
+import { gatherGolive, settingsOf } from '../../node/golive/gather.ts'
 import { readOutsideClock, readPublicPage } from '../../node/golive/web.ts'
 import { startSigner } from '../../node/signer.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
@@ -349,6 +350,31 @@ const answerAsPolygon: RequestListener = (request, response) => {
     response.end(JSON.stringify(Array.isArray(asked) ? asked.map(resultOf) : resultOf(asked)))
   })
 }
+
+test('every setting for tests, of every rail, is named while it is set', () => {
+  const namedWith = (env: Record<string, string>) =>
+    settingsOf(readConfig(testEnv('postgresql://nobody@127.0.0.1:1/none', env))).for_tests
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
+  const bank = {
+    STARKBANK_PROJECT_ID: '5656565656565656',
+    STARKBANK_PRIVATE_KEY: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
+  }
+  const tron = {
+    ...{ TRON_RPC: 'https://tron.example', TRON_WALLET_KEY: '59'.repeat(32) },
+  }
+  expect(namedWith({})).toEqual([])
+  expect(namedWith({ ...bank, ...tron })).toEqual([])
+  expect(namedWith({ EFI_URL: 'https://pix-h.api.efipay.com.br' })).toEqual(['EFI_URL'])
+  expect(namedWith({ ...bank, STARKBANK_URL: 'https://sandbox.api.starkbank.com' })).toEqual([
+    'STARKBANK_URL',
+  ])
+  expect(namedWith({ ...bank, STARKBANK_CA: selfSigned('127.0.0.1').cert })).toEqual(['STARKBANK_CA'])
+  const on_test_chain = {
+    TRON_USDT: 'TXLAQ63Xg1NAzckPwKHvzw7CSEmLMEqcdj',
+    TRON_GENESIS: '0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc',
+  }
+  expect(namedWith({ ...tron, ...on_test_chain })).toEqual(['TRON_USDT', 'TRON_GENESIS'])
+})
 
 describe('facts from outside', () => {
   const { key, cert } = selfSigned('localhost')

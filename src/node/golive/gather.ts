@@ -110,16 +110,22 @@ async function allOf<T extends Record<string, Promise<unknown>>>(
 /** A key of a few different bytes was typed, not drawn: 32 random bytes have fewer than 16 different ones practically never. */
 const DIFFERENT_LEAST = 16
 
-const EFI_SANDBOX = 'pix-h.api.efipay.com.br'
+/** The hosts at which Pix providers move real money. */
+const EFI_HOST = 'pix.api.efipay.com.br'
+const STARKBANK_HOST = 'api.starkbank.com'
 
-function settingsOf(config: Config): SettingFacts {
-  const { chains, efi, retention, database_url, secret_key } = config
+export function settingsOf(config: Config): SettingFacts {
+  const { chains, efi, starkbank, retention, database_url, secret_key } = config
   const evm = ['polygon', 'arbitrum', 'optimism', 'ethereum'] as const
   const for_tests = {
     ...Object.fromEntries(evm.map((name) => [`${name.toUpperCase()}_USDT`, chains[name].usdt !== undefined])),
     BITCOIN_GENESIS: chains.bitcoin.genesis !== undefined,
     EFI_CA: efi.ca !== undefined,
-    EFI_URL: new URL(efi.url).hostname === EFI_SANDBOX,
+    EFI_URL: new URL(efi.url).hostname !== EFI_HOST,
+    STARKBANK_CA: starkbank.ca !== undefined,
+    STARKBANK_URL: new URL(starkbank.url).hostname !== STARKBANK_HOST,
+    TRON_USDT: chains.tron.usdt !== undefined,
+    TRON_GENESIS: chains.tron.genesis !== undefined,
     SANDBOX_JOURNAL: config.sandbox.journal !== undefined,
   }
   const address = database_url === undefined ? undefined : parseAddress(database_url)
