@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:net'
+import { connect as connectTcp, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HDKey } from '@scure/bip32'
@@ -480,6 +481,20 @@ describe('over TCP', () => {
     await expect(post(url, bare)).rejects.toThrow()
     await expect(post(url.replace('https', 'http'), bare)).rejects.toThrow()
   })
+
+  test('the signer answers its clients beside any number of silent connections', async () => {
+    const { url } = await startTls()
+    const silent_ones = Array.from({ length: 400 }, () =>
+      connectTcp(Number(new URL(url).port), '127.0.0.1').on('error', () => {}),
+    )
+    onTestFinished(() => {
+      for (const socket of silent_ones) socket.destroy()
+    })
+    await Promise.all(silent_ones.map((socket) => once(socket, 'connect')))
+    await connect({ place: place(url), timeout_ms: 20_000 }).check()
+    // Each is closed, by its deadline or because newer ones came.
+    await Promise.all(silent_ones.map((socket) => socket.closed || once(socket.resume(), 'close')))
+  }, 60_000)
 
   test('the service asks no signer whose certificate is of another authority, or of another name', async () => {
     const { url } = await startTls()
