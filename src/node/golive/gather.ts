@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { auditState } from '../../control/audit/state.ts'
 import type {
@@ -33,6 +32,7 @@ import type { World, Worlds } from '../../world.ts'
 import type { Config } from '../config.ts'
 import { DEMO_OWNER, demoFile } from '../demo.ts'
 import { configuredNetworks, isPixConfigured } from '../rails.ts'
+import { openDiskReader } from './disks.ts'
 import { findOut } from './find-out.ts'
 import { askChain, askPix } from './rails.ts'
 import { readOutsideClock, readPrometheus, readPublicPage, readStatus } from './web.ts'
@@ -194,8 +194,18 @@ async function demoLeft({ config, worlds, shared }: GoliveReach): Promise<string
     ...(config.demo ? ['DEMO=true'] : []),
     ...(owner && owner.removed_at === null ? [`the user ${DEMO_OWNER}`] : []),
     ...(live.length > 0 ? [`${live.length} production keys of the demo partner`] : []),
-    ...(existsSync(demoFile(config.data_dir)) ? [demoFile(config.data_dir)] : []),
+    ...((await isThere(demoFile(config.data_dir))) ? [demoFile(config.data_dir)] : []),
   ]
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await access(path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
 }
 
 async function backupsOf({ db }: Pick<Shared, 'db'>): Promise<BackupFacts> {
@@ -217,18 +227,12 @@ async function standbysOf(url: string): Promise<StandbyFacts> {
   })
 }
 
+const readDisks = openDiskReader()
+
 async function disksOf({ data_dir }: Config, backup: FoundOut<BackupFacts>): Promise<DiskFacts[]> {
   const folder = 'known' in backup ? backup.known.created?.source : undefined
   const paths = [data_dir, ...(folder !== undefined && isAbsolute(folder) ? [join(folder, '..')] : [])]
-  return Promise.all(
-    [...new Set(paths)].filter(existsSync).map(async (path) => ({
-      path,
-      space: await findOut(async () => {
-        const { bavail, blocks, bsize } = await statfs(path, { bigint: true })
-        return { free: bavail * bsize, size: blocks * bsize }
-      }),
-    })),
-  )
+  return readDisks(paths)
 }
 
 function watchersOf({ config, local_url }: GoliveReach) {
