@@ -10,7 +10,7 @@ import { spentBySweep } from './sweeps.ts'
  * What the log of signatures says about earlier signatures, in memory. It answers two kinds of questions: what was signed within the last
  * hour, and whether a payment contradicts an earlier one.
  *
- * Bound: the newest `transfers_most` transfers, and the signatures of one hour, of which the hourly limits allow so many. For transfers
+ * Bound: the newest `transfers_most` transfers with a payment, as many that were only canceled, and the signatures of one hour, of which the hourly limits allow so many. For transfers
  * that are forgotten, the highest nonce of each wallet stays: no payment is signed with that nonce or a lower one.
  */
 export type SignatureBook = {
@@ -27,6 +27,8 @@ export type SignatureBook = {
 
 const HOUR_MS = 3_600_000
 const TRANSFERS_MOST = 100_000
+/** A nonce this far above the highest signed one is no honest one: it would make all lower nonces those of forgotten transfers. */
+const NONCES_AHEAD_MOST = 10_000n
 
 /** What is known of one transfer. `paid_with`: the wallet and the nonce, or the coin that stands for its coins. */
 type KnownTransfer = {
@@ -103,36 +105,43 @@ export function openSignatureBook({
 }
 
 function indexOfTransfers(transfers_most: number) {
-  /** In the order of their first signature: the oldest one is forgotten first. */
-  const transfers = new Map<string, KnownTransfer>()
+  /** In the order of their first signature: the oldest one is forgotten first. Cancels, which are cheap, displace no payments. */
+  const paid = new Map<string, KnownTransfer>()
+  const only_canceled = new Map<string, KnownTransfer>()
+  const knownOf = (transfer_id: string) => paid.get(transfer_id) ?? only_canceled.get(transfer_id)
   /** The transfer that each nonce of a wallet, or coin, pays. */
   const payers = new Map<string, string>()
   const coin_amounts = new Map<string, string>()
   /** By network and wallet: nonces up to this one belong to transfers that are forgotten. */
-  const forgotten_nonces = new Map<string, bigint>()
+  const forgotten_nonces = openHighest()
+  /** By network and wallet. */
+  const highest_nonces = openHighest()
 
-  function forget(transfer_id: string): void {
+  function forgetOldest(transfers: Map<string, KnownTransfer>): void {
+    const transfer_id: string = transfers.keys().next().value!
     const { network, wallet, paid_with, coins } = transfers.get(transfer_id)!
     transfers.delete(transfer_id)
     for (const id of coins) {
+      const payer = payers.get(`${network} ${id}`)
+      if (payer !== undefined && payer !== transfer_id) continue
       coin_amounts.delete(id)
       payers.delete(`${network} ${id}`)
     }
     if (coins.length > 0 || paid_with === undefined) return
     payers.delete(`${network} ${paid_with}`)
-    const nonce = nonceOf(paid_with)
-    const account = `${network} ${wallet}`
-    if (nonce > (forgotten_nonces.get(account) ?? -1n)) forgotten_nonces.set(account, nonce)
+    forgotten_nonces.raise(`${network} ${wallet}`, nonceOf(paid_with))
   }
 
   return {
     apply(entry: TransferEntry): void {
       const { transfer_id, network, purpose, coins = [] } = entry
       const wallet = entry.wallet.toLowerCase()
-      const known = transfers.get(transfer_id)
+      const known = knownOf(transfer_id)
       const ids = coins.map(({ id }) => id)
       const spent_now = entry.nonce === undefined ? spentBy(entry) : nonceName(wallet, entry.nonce)
       const paid_with = purpose === 'pay' ? spent_now : known?.paid_with
+      const transfers = paid_with === undefined ? only_canceled : paid
+      if (transfers === paid) only_canceled.delete(transfer_id)
       transfers.set(transfer_id, {
         ...{ order: orderOf(entry), network, wallet: purpose === 'pay' ? wallet : (known?.wallet ?? wallet) },
         ...{ coins: [...new Set([...(known?.coins ?? []), ...ids])] },
@@ -141,23 +150,22 @@ function indexOfTransfers(transfers_most: number) {
       for (const { id, amount } of coins) coin_amounts.set(id, amount)
       if (purpose === 'pay')
         for (const spent of ids.length > 0 ? ids : [spent_now]) payers.set(`${network} ${spent}`, transfer_id)
-      while (transfers.size > transfers_most) forget(transfers.keys().next().value!)
+      if (entry.nonce !== undefined) highest_nonces.raise(`${network} ${wallet}`, BigInt(entry.nonce))
+      while (transfers.size > transfers_most) forgetOldest(transfers)
     },
 
     checkTransfer(request: SignRequest): void {
-      const { transfer_id, network, destination_address: destination, amount } = request.intent
-      const known = transfers.get(transfer_id)
-      if (known && known.order !== orderOf({ network, destination, amount: amount.toString() }))
-        throw new SignatureRefused(
-          'transfer',
-          transfer_id,
-          'it was signed before for another network, destination or amount, as the signer’s log says.',
-        )
+      const { transfer_id, network } = request.intent
+      const known = knownOf(transfer_id)
+      if (known) checkSameOrder(known, request.intent)
       const { rule, spends, parts, amounts, account } = spendingOf(request)
       const refusal = (problem: string) => new SignatureRefused(rule, transfer_id, problem)
       for (const [id, told] of amounts)
         if ((coin_amounts.get(id) ?? told) !== told)
           throw refusal('a coin had another amount before, as the signer’s log says.')
+      const highest = rule === 'nonce' ? highest_nonces.get(account) : undefined
+      if (highest !== undefined && nonceOf(spends) > highest + NONCES_AHEAD_MOST)
+        throw refusal(`the nonce is more than ${NONCES_AHEAD_MOST} above the highest one of this wallet.`)
       // A cancel pays nobody, so it may compete with every payment.
       if (request.purpose !== 'pay') return
       const same = rule === 'nonce' ? 'nonce' : 'coins'
@@ -175,7 +183,7 @@ function indexOfTransfers(transfers_most: number) {
     },
 
     checkUnpaid({ transfer_id, network }: { readonly transfer_id: string; readonly network: Network }): void {
-      if (transfers.get(transfer_id)?.paid_with === undefined) return
+      if (knownOf(transfer_id)?.paid_with === undefined) return
       throw new SignatureRefused(
         network === 'bitcoin' ? 'coins' : 'nonce',
         transfer_id,
@@ -183,6 +191,29 @@ function indexOfTransfers(transfers_most: number) {
       )
     },
   }
+}
+
+/** The highest nonce of each account. */
+function openHighest() {
+  const nonces = new Map<string, bigint>()
+  return {
+    get: (account: string) => nonces.get(account),
+    raise(account: string, nonce: bigint): void {
+      if (nonce > (nonces.get(account) ?? -1n)) nonces.set(account, nonce)
+    },
+  }
+}
+
+function checkSameOrder(
+  { order }: KnownTransfer,
+  { transfer_id, network, destination_address: destination, amount }: SignRequest['intent'],
+): void {
+  if (order === orderOf({ network, destination, amount: amount.toString() })) return
+  throw new SignatureRefused(
+    'transfer',
+    transfer_id,
+    'it was signed before for another network, destination or amount, as the signer’s log says.',
+  )
 }
 
 /** What a request spends: the nonce, or the coins with the amounts that the reservation and the PSBT tell. */
