@@ -19,6 +19,7 @@ import { derivedAddresses, encodeAddress } from '../rails/chain/deposit-addresse
 import { transferData } from '../rails/chain/evm/token.ts'
 import { type EvmTransaction, encodeUnsigned, factsOfSigned } from '../rails/chain/evm/transaction.ts'
 import { gasPointOf } from '../rails/signer/deposit-keys.ts'
+import { openSignerLog } from '../rails/signer/log.ts'
 import { type RemoteSignerOptions, remoteSigner, type SignerCall } from '../rails/signer/remote.ts'
 import { sealOf } from '../rails/signer/seal.ts'
 import { type Intent, SignatureRefused, SignerUnavailable, type SignRequest } from '../rails/signer/signer.ts'
@@ -346,6 +347,14 @@ describe('a signer in a process of its own', () => {
     expect(
       await transfers.keepRoom({ transfer_id: 'tr_2', network: 'polygon', amount: 1_500_000n, cost: 1n }),
     ).toBe('amount_per_hour')
+  })
+
+  test('does not start while the clock of the machine is before the newest line of the log', async () => {
+    const ahead = { now: () => Date.now() + 7_200_000 }
+    const log = await openSignerLog({ folder: join(folder, 'log'), clock: ahead, onLine: () => {} })
+    await log.append({ kind: 'opened', version: '1', wallets: {}, limits: {} })
+    await log.close()
+    await expect(start()).rejects.toThrow(/the clock of this machine is before that/)
   })
 
   test('does not start beside another one, and takes over the socket of a dead one', async () => {

@@ -6,6 +6,7 @@ import { takeLock } from '../db/embedded/lock.ts'
 import { derivedAddresses, encodeAddress } from '../rails/chain/deposit-addresses.ts'
 import { localBitcoinSigner } from '../rails/signer/bitcoin.ts'
 import { openSignatureBook, type SignatureBook } from '../rails/signer/book.ts'
+import { openSignerClock } from '../rails/signer/clock.ts'
 import { gasPointOf, openDepositKeys, readExtendedPrivateKey } from '../rails/signer/deposit-keys.ts'
 import { localSigner } from '../rails/signer/local.ts'
 import { headText, openSignerLog, type SignerLog } from '../rails/signer/log.ts'
@@ -35,19 +36,22 @@ export async function startSigner({
   let signatures: SignerLog | undefined
   try {
     let last_ms = 0
-    // A clock that is set back must not make earlier signatures look older than an hour.
-    const clock = { now: () => Math.max(Date.now(), last_ms) }
+    const clock = openSignerClock()
     const book = openSignatureBook({ clock })
     signatures = await openSignerLog({
       folder: log_dir,
       clock,
       onLine(line) {
         last_ms = Date.parse(line.at)
+        clock.notBefore(last_ms)
         book.apply(line)
       },
     })
+    // A clock that was set forward for a while, or is now set back, makes the hour of the limits meaningless.
     if (last_ms > Date.now() + CLOCK_MOST_MS)
-      log.warn('signer: the newest line of the log is in the future; check the clock of this machine')
+      throw new Error(
+        `The newest line of the log of signatures is of ${new Date(last_ms).toISOString()}, and the clock of this machine is before that. Set the clock right, then start the signer again.`,
+      )
     const server = await serveSigner({ config, log, onFatal, book, clock, signatures })
     log.info(`signer: the newest line of the log is ${headText(signatures.head())}`)
     const opened = signatures
