@@ -33,7 +33,7 @@ export function openDiskReader(
     const found = await Promise.all(
       [...new Set(paths)].map(async (path) => ({ path, space: await findOut(() => spaceOf(path), ms) })),
     )
-    return found.flatMap(({ path, space }) => {
+    return found.flatMap(({ path, space }): DiskFacts[] => {
       if (!('known' in space)) return [{ path, space }]
       return space.known === undefined ? [] : [{ path, space: { known: space.known } }]
     })
