@@ -40,7 +40,7 @@ type HttpOptions = {
   /** Wakes the workers of production that have backed off. */
   readonly wakeWorkers: () => void
   /** The signer in a process of its own, with SIGNER_URL. */
-  readonly remote_signer: Pick<RemoteSigner, 'state'> | undefined
+  readonly remote_signer: Pick<RemoteSigner, 'state' | 'check'> | undefined
   readonly metrics: Metrics
   readonly log: Logger
   readonly closing: Closing

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:net'
+import { connect as connectTcp, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HDKey } from '@scure/bip32'
@@ -18,6 +19,7 @@ import { derivedAddresses, encodeAddress } from '../rails/chain/deposit-addresse
 import { transferData } from '../rails/chain/evm/token.ts'
 import { type EvmTransaction, encodeUnsigned, factsOfSigned } from '../rails/chain/evm/transaction.ts'
 import { gasPointOf } from '../rails/signer/deposit-keys.ts'
+import { openSignerLog } from '../rails/signer/log.ts'
 import { type RemoteSignerOptions, remoteSigner, type SignerCall } from '../rails/signer/remote.ts'
 import { sealOf } from '../rails/signer/seal.ts'
 import { type Intent, SignatureRefused, SignerUnavailable, type SignRequest } from '../rails/signer/signer.ts'
@@ -253,6 +255,86 @@ describe('a signer in a process of its own', () => {
     },
   )
 
+  test('after a restart signs no PSBT whose amounts differ from the log or from the reservation', async () => {
+    const coin = (name: string, amount: bigint) => {
+      const txid = createHash('sha256').update(name).digest('hex')
+      return { txid, vout: 0, amount, script: bitcoin.script }
+    }
+    const half = 5_000_000_000n
+    const outputs = [{ script: bitcoin.script, amount: half - 1000n }]
+    const first_told = [coin('a', half), coin('b', 0n)]
+    const then_told = [coin('a', 0n), coin('b', half)]
+    const intent = intentOf({ network: 'bitcoin', destination_address: bitcoin.address, amount: 1n })
+    const cancel = (coins: typeof first_told, reserved: typeof first_told): SignRequest => ({
+      ...{ intent, purpose: 'cancel', unsigned: encodePsbt({ coins, outputs }) },
+      reservation: { wallet: bitcoin.address, coins: reserved },
+    })
+    const { transfers } = connect()
+    const signer = await start()
+    // Nothing in the log yet: the reservation and the PSBT alone must agree.
+    expect(await ruleOf(transfers.sign(cancel(then_told, first_told)))).toBe('coins')
+    expect(await ruleOf(transfers.sign(cancel(first_told, first_told)))).toBe('signed')
+    await signer.stop()
+    await start()
+    // Two signatures over different wrong amounts would together spend both coins, and leave one of them to a miner.
+    for (const reserved of [first_told, then_told])
+      expect(await ruleOf(transfers.sign(cancel(then_told, reserved)))).toBe('coins')
+    expect(await ruleOf(transfers.sign(cancel(first_told, first_told)))).toBe('signed')
+  })
+
+  test('pays from a new wallet, with the nonces of the old one, and pays no transfer from both', async () => {
+    const limits = { SIGNER_USDT_PER_HOUR: '4' }
+    const signer = await start(limits)
+    await connect().transfers.sign(payment())
+    await signer.stop()
+    const new_key = randomBytes(32)
+    const new_wallet = addr.fromPrivateKey(new Uint8Array(new_key))
+    await start({ ...limits, EVM_WALLET_KEY: new_key.toString('hex') })
+    const { transfers } = connect({ expected: { ...expected, wallets: { polygon: new_wallet } } })
+    const sign = (changes: Changes) => {
+      const asked = payment(changes)
+      const nonce = changes.transaction?.nonce ?? 7n
+      return ruleOf(transfers.sign({ ...asked, reservation: { wallet: new_wallet, nonce } }))
+    }
+    expect(await sign({})).toBe('nonce')
+    expect(await sign({ intent: { transfer_id: 'tr_2' } })).toBe('signed')
+    expect(await sign({ intent: { transfer_id: 'tr_3' } })).toBe('nonce')
+    // Nonce 7 of the old wallet and nonce 7 of the new one are two payments of 1.5 USDT.
+    expect(await sign({ intent: { transfer_id: 'tr_3' }, transaction: { nonce: 8n } })).toBe(
+      'amount_per_hour',
+    )
+  })
+
+  test('writes a line for each key, each sweep and each transfer that signs the same bytes', async () => {
+    await start({ SIGNER_PER_HOUR: '3' })
+    const { sweeps, transfers } = connect()
+    const unsigned = encodeUnsigned({
+      ...{
+        chain_id: 137n,
+        nonce: 0n,
+        to: networks.polygon.usdt_contracts[0],
+        data: transferData(wallet, 5n),
+      },
+      ...{ gas_limit: 65_000n, max_fee: 100n * GWEI, priority: GWEI },
+    })
+    const sweep = (sweep_id: string, address_index: number) =>
+      ruleOf(sweeps.sign({ sweep_id, network: 'polygon', purpose: 'sweep', address_index, unsigned }))
+    expect(await sweep('swp_1', 1)).toBe('signed')
+    expect(await sweep('swp_1', 1)).toBe('signed')
+    expect(await sweep('swp_1', 2)).toBe('signed')
+    expect(await sweep('swp_2', 2)).toBe('signed')
+    expect(await sweep('swp_3', 3)).toBe('count_per_hour')
+    const intent = intentOf({ destination_address: wallet, amount: 5n })
+    await transfers.sign({ intent, purpose: 'pay', unsigned, reservation: { wallet, nonce: 0n } })
+    expect(logLines().map(({ kind, address_index }) => [kind, address_index])).toEqual([
+      ['opened', undefined],
+      ['sweep', 1],
+      ['sweep', 2],
+      ['sweep', 2],
+      ['transfer', undefined],
+    ])
+  })
+
   test('counts its hour from its own log: a restart does not lift a limit', async () => {
     const limits = { SIGNER_USDT_PER_HOUR: '2' }
     const signer = await start(limits)
@@ -265,6 +347,14 @@ describe('a signer in a process of its own', () => {
     expect(
       await transfers.keepRoom({ transfer_id: 'tr_2', network: 'polygon', amount: 1_500_000n, cost: 1n }),
     ).toBe('amount_per_hour')
+  })
+
+  test('does not start while the clock of the machine is before the newest line of the log', async () => {
+    const ahead = { now: () => Date.now() + 7_200_000 }
+    const log = await openSignerLog({ folder: join(folder, 'log'), clock: ahead, onLine: () => {} })
+    await log.append({ kind: 'opened', version: '1', wallets: {}, limits: {} })
+    await log.close()
+    await expect(start()).rejects.toThrow(/the clock of this machine is before that/)
   })
 
   test('does not start beside another one, and takes over the socket of a dead one', async () => {
@@ -400,6 +490,20 @@ describe('over TCP', () => {
     await expect(post(url, bare)).rejects.toThrow()
     await expect(post(url.replace('https', 'http'), bare)).rejects.toThrow()
   })
+
+  test('the signer answers its clients beside any number of silent connections', async () => {
+    const { url } = await startTls()
+    const silent_ones = Array.from({ length: 400 }, () =>
+      connectTcp(Number(new URL(url).port), '127.0.0.1').on('error', () => {}),
+    )
+    onTestFinished(() => {
+      for (const socket of silent_ones) socket.destroy()
+    })
+    await Promise.all(silent_ones.map((socket) => once(socket, 'connect')))
+    await connect({ place: place(url), timeout_ms: 20_000 }).check()
+    // Each is closed, by its deadline or because newer ones came.
+    await Promise.all(silent_ones.map((socket) => socket.closed || once(socket.resume(), 'close')))
+  }, 60_000)
 
   test('the service asks no signer whose certificate is of another authority, or of another name', async () => {
     const { url } = await startTls()

@@ -6,6 +6,7 @@ import { takeLock } from '../db/embedded/lock.ts'
 import { derivedAddresses, encodeAddress } from '../rails/chain/deposit-addresses.ts'
 import { localBitcoinSigner } from '../rails/signer/bitcoin.ts'
 import { openSignatureBook, type SignatureBook } from '../rails/signer/book.ts'
+import { openSignerClock } from '../rails/signer/clock.ts'
 import { gasPointOf, openDepositKeys, readExtendedPrivateKey } from '../rails/signer/deposit-keys.ts'
 import { localSigner } from '../rails/signer/local.ts'
 import { headText, openSignerLog, type SignerLog } from '../rails/signer/log.ts'
@@ -35,19 +36,22 @@ export async function startSigner({
   let signatures: SignerLog | undefined
   try {
     let last_ms = 0
-    // A clock that is set back must not make earlier signatures look older than an hour.
-    const clock = { now: () => Math.max(Date.now(), last_ms) }
+    const clock = openSignerClock()
     const book = openSignatureBook({ clock })
     signatures = await openSignerLog({
       folder: log_dir,
       clock,
       onLine(line) {
         last_ms = Date.parse(line.at)
+        clock.notBefore(last_ms)
         book.apply(line)
       },
     })
+    // A clock that was set forward for a while, or is now set back, makes the hour of the limits meaningless.
     if (last_ms > Date.now() + CLOCK_MOST_MS)
-      log.warn('signer: the newest line of the log is in the future; check the clock of this machine')
+      throw new Error(
+        `The newest line of the log of signatures is of ${new Date(last_ms).toISOString()}, and the clock of this machine is before that. Set the clock right, then start the signer again.`,
+      )
     const server = await serveSigner({ config, log, onFatal, book, clock, signatures })
     log.info(`signer: the newest line of the log is ${headText(signatures.head())}`)
     const opened = signatures
@@ -75,10 +79,13 @@ type Parts = SignerProcess & {
 async function serveSigner({ config, log, onFatal, book, clock, signatures }: Parts): Promise<SignerServer> {
   const { seal_key, certificate, clients_ca } = config
   const counts = { sealKey: async () => seal_key, clock, isCounted: book.hasRecent }
-  const of_transfers = { ...counts, signedBefore: async () => book.signedWithinAnHour('transfer') }
+  const ofTransfers = (wallet?: string) => ({
+    ...counts,
+    signedBefore: async () => book.signedWithinAnHour('transfer', wallet),
+  })
   const of_sweeps = { ...counts, signedBefore: async () => book.signedWithinAnHour('sweep') }
-  const { evm, wallet } = openEvm(config, of_transfers)
-  const bitcoin = openBitcoin(config, of_transfers)
+  const { evm, wallet } = openEvm(config, ofTransfers)
+  const bitcoin = openBitcoin(config, ofTransfers())
   const sweeps = openSweeps(config, wallet, of_sweeps)
   const wallets = { ...(await evm?.addresses()), ...(await bitcoin?.addresses()) }
   await signatures.append({ kind: 'opened', version, wallets, limits: limitsOf(config) })
@@ -112,8 +119,9 @@ type Counts = Pick<Parameters<typeof localSigner>[0], 'sealKey' | 'clock' | 'isC
 
 const evmNetworks = ['ethereum', 'polygon', 'arbitrum', 'optimism'] as const
 
-function openEvm({ evm_key: key, networks, limits }: SignerConfig, counts: Counts) {
+function openEvm({ evm_key: key, networks, limits }: SignerConfig, countsOf: (wallet: string) => Counts) {
   if (key === undefined) return {}
+  const wallet = addr.fromPrivateKey(secretOf(key))
   const ofNetwork = (network: (typeof evmNetworks)[number]) => {
     const { usdt, cost_most } = networks[network]
     const per_hour = {
@@ -124,7 +132,7 @@ function openEvm({ evm_key: key, networks, limits }: SignerConfig, counts: Count
     return { cost_most_wei: cost_most, per_hour, ...(usdt === undefined ? {} : { contract: usdt }) }
   }
   const rules = Object.fromEntries(evmNetworks.map((network) => [network, ofNetwork(network)]))
-  return { evm: localSigner({ key, networks: rules, ...counts }), wallet: addr.fromPrivateKey(secretOf(key)) }
+  return { evm: localSigner({ key, networks: rules, ...countsOf(wallet) }), wallet }
 }
 
 function openBitcoin(config: SignerConfig, counts: Counts): Signer | undefined {

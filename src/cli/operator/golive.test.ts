@@ -1,6 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type EfiStub, efiSettings, NOTICE_TOKEN, startEfiStub } from '../../../test/pix/efi-stub.ts'
 import { selfSigned } from '../../../test/support/certificate.ts'
@@ -10,14 +14,16 @@ import { asAdmin } from '../../../test/support/database.ts'
 import { startExchangeStub } from '../../../test/support/exchange-stub.ts'
 import { openMailServer } from '../../../test/support/mail-server.ts'
 import { openDesk } from '../../../test/support/operators.ts'
+import { silent } from '../../../test/support/rail-bench.ts'
 import { someCpf, startTestService, type TestService, testEnv } from '../../../test/support/service.ts'
 import { eventually } from '../../../test/support/wait.ts'
 import { judgeGolive } from '../../control/golive/report.ts'
 import { act } from '../../control/operator/act.ts'
-import { readConfig } from '../../node/config.ts'
+import { readConfig, readSignerConfig } from '../../node/config.ts'
 import { findOut } from '../../node/golive/find-out.ts'
-import { gatherGolive } from '../../node/golive/gather.ts'
+import { gatherGolive, settingsOf } from '../../node/golive/gather.ts'
 import { readOutsideClock, readPublicPage } from '../../node/golive/web.ts'
+import { startSigner } from '../../node/signer.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
 
 type Line = {
@@ -276,6 +282,100 @@ describe('an installation with Pix', () => {
   }
 })
 
+describe('the signer of a network', () => {
+  let service: TestService
+  let folder: string
+  let nodes: Awaited<ReturnType<typeof serve>>
+  beforeAll(async () => {
+    service = await startTestService()
+    folder = await mkdtemp(join(tmpdir(), 'trilho-golive-'))
+    nodes = await serve(answerAsPolygon)
+  }, 120_000)
+  afterAll(async () => {
+    await nodes.stop()
+    await service.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  test('counts as answering only if it answers now, and is not known where this node has no key', async () => {
+    const key = '59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+    const chain = { POLYGON_RPC: nodes.url }
+    const without_key = {
+      ...{ ...chain, EVM_WALLET: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
+    }
+    const remote = { ...without_key, SIGNER_URL: `unix:${join(folder, 'signer.sock')}` }
+    const stateWith = async (env: Record<string, string>) =>
+      (await walk(service, env)).stateOf('rail_signer', 'polygon')
+    expect(await stateWith(remote)).toBe('red wrong')
+    expect(await stateWith({ ...without_key, ROLE: 'api' })).toBe('unknown unknown')
+    expect(await stateWith({ ...chain, EVM_WALLET_KEY: key })).toBe('ok ok')
+    const written = await runCli(['signer', 'seal-key', '--to', '-'], shellOf(service, remote))
+    const signer = await startSigner({
+      config: readSignerConfig({
+        ...{ SIGNER_LISTEN: remote.SIGNER_URL, SIGNER_LOG_DIR: join(folder, 'log') },
+        ...{ SIGNER_SEAL_KEY: written.out.trim(), EVM_WALLET_KEY: key },
+      }),
+      log: silent as never,
+      onFatal(error) {
+        throw error
+      },
+    })
+    onTestFinished(() => signer.stop())
+    expect(await stateWith(remote)).toBe('ok ok')
+  }, 240_000)
+})
+
+/** A stub of a node of Polygon: it tells a fresh block, the contract of USDT and an unused wallet. */
+const answerAsPolygon: RequestListener = (request, response) => {
+  const block = () => ({
+    ...{ number: '0x64', hash: `0x${'a'.repeat(64)}`, parentHash: `0x${'b'.repeat(64)}`, transactions: [] },
+    ...{ timestamp: `0x${Math.floor(Date.now() / 1000).toString(16)}`, baseFeePerGas: '0x1' },
+  })
+  const results: Record<string, () => unknown> = {
+    eth_chainId: () => '0x89',
+    eth_syncing: () => false,
+    eth_getCode: () => '0x60',
+    eth_call: () => `0x${'0'.repeat(63)}6`,
+    eth_getTransactionCount: () => '0x0',
+    eth_getBlockByNumber: block,
+  }
+  const resultOf = ({ id, method }: { id: number; method: string }) => ({
+    ...{ jsonrpc: '2.0', id, result: results[method]?.() ?? null },
+  })
+  let body = ''
+  request.on('data', (chunk) => (body += chunk))
+  request.on('end', () => {
+    const asked = JSON.parse(body)
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(Array.isArray(asked) ? asked.map(resultOf) : resultOf(asked)))
+  })
+}
+
+test('every setting for tests, of every rail, is named while it is set', () => {
+  const namedWith = (env: Record<string, string>) =>
+    settingsOf(readConfig(testEnv('postgresql://nobody@127.0.0.1:1/none', env))).for_tests
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
+  const bank = {
+    STARKBANK_PROJECT_ID: '5656565656565656',
+    STARKBANK_PRIVATE_KEY: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
+  }
+  const tron = {
+    ...{ TRON_RPC: 'https://tron.example', TRON_WALLET_KEY: '59'.repeat(32) },
+  }
+  expect(namedWith({})).toEqual([])
+  expect(namedWith({ ...bank, ...tron })).toEqual([])
+  expect(namedWith({ EFI_URL: 'https://pix-h.api.efipay.com.br' })).toEqual(['EFI_URL'])
+  expect(namedWith({ ...bank, STARKBANK_URL: 'https://sandbox.api.starkbank.com' })).toEqual([
+    'STARKBANK_URL',
+  ])
+  expect(namedWith({ ...bank, STARKBANK_CA: selfSigned('127.0.0.1').cert })).toEqual(['STARKBANK_CA'])
+  const on_test_chain = {
+    TRON_USDT: 'TXLAQ63Xg1NAzckPwKHvzw7CSEmLMEqcdj',
+    TRON_GENESIS: '0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc',
+  }
+  expect(namedWith({ ...tron, ...on_test_chain })).toEqual(['TRON_USDT', 'TRON_GENESIS'])
+})
+
 describe('facts from outside', () => {
   const { key, cert } = selfSigned('localhost')
 
@@ -353,7 +453,10 @@ test('a database that is away makes lines unknown, and nothing good of them', as
   onTestFinished(() => service.stop())
   await asAdmin(service.database.url, ['ALTER TABLE shared.users RENAME TO users_gone'])
   const report = judgeGolive(
-    await gatherGolive({ config, worlds, shared, database_url, local_url: undefined }),
+    await gatherGolive({
+      ...{ config, worlds, shared, database_url },
+      ...{ remote_signer: undefined, local_url: undefined },
+    }),
   )
   const stateOf = (name: string) => report.lines.find(({ check }) => check === name)?.state
   expect(report.is_ready).toBe(false)

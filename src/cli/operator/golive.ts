@@ -22,11 +22,13 @@ const marks: Readonly<Record<LineState, string>> = {
 }
 
 /** Reads only: whoever is at the shell of the service may look, as with other lists. */
-export async function golive(input: Input, { url, shared, worlds }: Reach): Promise<Output> {
+export async function golive(input: Input, { url, shared, worlds, remote_signer }: Reach): Promise<Output> {
   const { config, io } = input
   io.progress('Asking rails, database and alerts …')
   const local_url = (await input.findLocalServer()) ?? addressOf(config)
-  const facts = await gatherGolive({ config, worlds, shared, database_url: url, local_url })
+  const facts = await gatherGolive({
+    ...{ config, worlds, shared, remote_signer, database_url: url, local_url },
+  })
   const { at, is_ready, lines } = judgeGolive(facts)
   io.progress('')
   const shown = input.options.red === true ? lines.filter(blocks) : lines

@@ -89,12 +89,25 @@ export const railChecks: readonly GoliveCheck[] = [
     about: 'The signer answers',
     says: {
       ok: { state: 'ok', found: 'It signs for the wallet {wallet}.' },
+      wrong: {
+        state: 'red',
+        found: '{subject}: {problem}',
+        to_do: 'Start the signer, or correct what the message names (docs/operate/signer.md).',
+        commands: ['trilho signer check'],
+      },
       unknown: unknown(
         'Check the key of the wallet, or the signer, in the settings of a node that sends (ROLE all or worker). Run this command there.',
         ['trilho rails check'],
       ),
     },
-    judgeRail: ({ wallet }) => wallet && known(wallet, (address) => says('ok', { wallet: address })),
+    judgeRail: ({ wallet, signer }) =>
+      wallet &&
+      signer &&
+      known(signer, (problem) =>
+        problem === null
+          ? known(wallet, (address) => says('ok', { wallet: address }))
+          : says('wrong', { problem }),
+      ),
   }),
   railCheck({
     name: 'rail_notices',

@@ -64,8 +64,10 @@ export type RailFacts = {
   readonly gas_coin: string | null
   /** Null: the set-up is right. */
   readonly check: FoundOut<string | null>
-  /** The wallet that the signer tells; undefined for Pix. */
+  /** The wallet that the settings name, or that the key has; undefined for Pix. */
   readonly wallet: FoundOut<string> | undefined
+  /** Null: the key is on this node, or the signer in a process of its own answered now. Undefined for Pix. */
+  readonly signer: FoundOut<string | null> | undefined
   /** Undefined for Pix. */
   readonly endpoints: { readonly healthy: number; readonly all: number } | undefined
   readonly control: FoundOut<RailControl>

@@ -14,6 +14,7 @@ const polygon: RailFacts = {
   ...{ rail: 'polygon', asset: 'USDT', gas_coin: 'POL' },
   check: { known: null },
   wallet: { known: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' },
+  signer: { known: null },
   endpoints: { healthy: 2, all: 2 },
   control: {
     known: {
@@ -29,7 +30,14 @@ const polygon: RailFacts = {
 
 const pix: RailFacts = {
   ...polygon,
-  ...{ rail: 'pix', asset: 'BRL', gas_coin: null, wallet: undefined, endpoints: undefined },
+  ...{
+    rail: 'pix',
+    asset: 'BRL',
+    gas_coin: null,
+    wallet: undefined,
+    signer: undefined,
+    endpoints: undefined,
+  },
   control: { known: { ...freeRail('pix'), order_most: 5n, day_most: 9n, floor: 100n } },
   held: { known: { amount: 90_000n, gas: 0n, age_ms: 0 } },
   notices: { known: { is_ours: true, host: 'api.example.com' } },
@@ -163,6 +171,8 @@ const table: readonly (readonly [check: string, says: string, changed: Partial<G
   ['rail_endpoints', 'alone', withRail({ endpoints: { healthy: 1, all: 1 } })],
   ['rail_endpoints', 'ill', withRail({ endpoints: { healthy: 1, all: 2 } })],
   ['rail_signer', 'ok', {}],
+  ['rail_signer', 'wrong', withRail({ signer: { known: 'The signer does not answer (ENOENT).' } })],
+  ['rail_signer', 'unknown', withRail({ signer: unknown })],
   ['rail_signer', 'unknown', withRail({ wallet: unknown })],
   ['rail_notices', 'ok', withRail({}, pix)],
   ['rail_notices', 'none', withRail({ notices: { known: null } }, pix)],

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { auditState } from '../../control/audit/state.ts'
 import type {
@@ -27,11 +26,13 @@ import { personRoleOf } from '../../parties/team/people.ts'
 import { selectUser, selectUsers } from '../../parties/team/store.ts'
 import { exchanges } from '../../rails/prices/exchange-table.ts'
 import { fedPairs } from '../../rails/prices/feed.ts'
+import type { RemoteSigner } from '../../rails/signer/remote.ts'
 import { countOpenExceptions } from '../../records/exceptions/store.ts'
 import type { World, Worlds } from '../../world.ts'
 import type { Config } from '../config.ts'
 import { DEMO_OWNER, demoFile } from '../demo.ts'
 import { configuredNetworks, isPixConfigured } from '../rails.ts'
+import { openDiskReader } from './disks.ts'
 import { findOut } from './find-out.ts'
 import { askChain, askPix } from './rails.ts'
 import { readOutsideClock, readPrometheus, readPublicPage, readStatus } from './web.ts'
@@ -41,6 +42,8 @@ export type GoliveReach = {
   readonly config: Config
   readonly worlds: Worlds
   readonly shared: Pick<Shared, 'db'>
+  /** The signer in a process of its own, with SIGNER_URL. */
+  readonly remote_signer: Pick<RemoteSigner, 'check'> | undefined
   /** The owner's address of the database. */
   readonly database_url: string
   /** Where this machine reaches the service; undefined: it does not run here. */
@@ -64,7 +67,7 @@ export async function gatherGolive(reach: GoliveReach): Promise<GoliveFacts> {
       : Promise.resolve({ unknown: 'PUBLIC_URL is not set' }),
     rails: Promise.all([
       ...(has_pix ? [askPix(production, config)] : []),
-      ...networks.map((network) => askChain(production, network)),
+      ...networks.map((network) => askChain(production, network, reach)),
     ]),
     prices: findOut(() => pricesOf(reach)),
     operators: findOut(() => operatorsOf(shared)),
@@ -107,16 +110,22 @@ async function allOf<T extends Record<string, Promise<unknown>>>(
 /** A key of a few different bytes was typed, not drawn: 32 random bytes have fewer than 16 different ones practically never. */
 const DIFFERENT_LEAST = 16
 
-const EFI_SANDBOX = 'pix-h.api.efipay.com.br'
+/** The hosts at which Pix providers move real money. */
+const EFI_HOST = 'pix.api.efipay.com.br'
+const STARKBANK_HOST = 'api.starkbank.com'
 
-function settingsOf(config: Config): SettingFacts {
-  const { chains, efi, retention, database_url, secret_key } = config
+export function settingsOf(config: Config): SettingFacts {
+  const { chains, efi, starkbank, retention, database_url, secret_key } = config
   const evm = ['polygon', 'arbitrum', 'optimism', 'ethereum'] as const
   const for_tests = {
     ...Object.fromEntries(evm.map((name) => [`${name.toUpperCase()}_USDT`, chains[name].usdt !== undefined])),
     BITCOIN_GENESIS: chains.bitcoin.genesis !== undefined,
     EFI_CA: efi.ca !== undefined,
-    EFI_URL: new URL(efi.url).hostname === EFI_SANDBOX,
+    EFI_URL: new URL(efi.url).hostname !== EFI_HOST,
+    STARKBANK_CA: starkbank.ca !== undefined,
+    STARKBANK_URL: new URL(starkbank.url).hostname !== STARKBANK_HOST,
+    TRON_USDT: chains.tron.usdt !== undefined,
+    TRON_GENESIS: chains.tron.genesis !== undefined,
     SANDBOX_JOURNAL: config.sandbox.journal !== undefined,
   }
   const address = database_url === undefined ? undefined : parseAddress(database_url)
@@ -185,8 +194,18 @@ async function demoLeft({ config, worlds, shared }: GoliveReach): Promise<string
     ...(config.demo ? ['DEMO=true'] : []),
     ...(owner && owner.removed_at === null ? [`the user ${DEMO_OWNER}`] : []),
     ...(live.length > 0 ? [`${live.length} production keys of the demo partner`] : []),
-    ...(existsSync(demoFile(config.data_dir)) ? [demoFile(config.data_dir)] : []),
+    ...((await isThere(demoFile(config.data_dir))) ? [demoFile(config.data_dir)] : []),
   ]
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await access(path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
+  }
 }
 
 async function backupsOf({ db }: Pick<Shared, 'db'>): Promise<BackupFacts> {
@@ -208,18 +227,12 @@ async function standbysOf(url: string): Promise<StandbyFacts> {
   })
 }
 
+const readDisks = openDiskReader()
+
 async function disksOf({ data_dir }: Config, backup: FoundOut<BackupFacts>): Promise<DiskFacts[]> {
   const folder = 'known' in backup ? backup.known.created?.source : undefined
   const paths = [data_dir, ...(folder !== undefined && isAbsolute(folder) ? [join(folder, '..')] : [])]
-  return Promise.all(
-    [...new Set(paths)].filter(existsSync).map(async (path) => ({
-      path,
-      space: await findOut(async () => {
-        const { bavail, blocks, bsize } = await statfs(path, { bigint: true })
-        return { free: bavail * bsize, size: blocks * bsize }
-      }),
-    })),
-  )
+  return readDisks(paths)
 }
 
 function watchersOf({ config, local_url }: GoliveReach) {

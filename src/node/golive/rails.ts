@@ -3,6 +3,7 @@ import { newestPaidFrom, newestPaidOver } from '../../control/golive/store.ts'
 import { type Network, type NetworkRow, networks } from '../../core/networks.ts'
 import { freeRail, type RailName, selectControls } from '../../money/custody/controls-store.ts'
 import { holdingsOfRail, newestPixReconciliation, newestReconciliations } from '../../money/custody/store.ts'
+import type { RemoteSigner } from '../../rails/signer/remote.ts'
 import type { World } from '../../world.ts'
 import type { Config } from '../config.ts'
 import { findOut, reasonOf } from './find-out.ts'
@@ -21,14 +22,37 @@ const problemOf = (check: () => Promise<unknown>): Promise<FoundOut<string | nul
     ),
   )
 
-export async function askChain(world: Production, network: Network): Promise<RailFacts> {
+type SignerReach = {
+  readonly config: Pick<Config, 'chains'>
+  readonly remote_signer: Pick<RemoteSigner, 'check'> | undefined
+}
+
+/** The addresses of a remote signer come from the settings: only its own answer shows that it runs. Keys of Tron are never remote. */
+async function signerOf(
+  network: Network,
+  { config: { chains }, remote_signer }: SignerReach,
+): Promise<FoundOut<string | null>> {
+  const [key, setting] =
+    network === 'tron'
+      ? [chains.tron.key, 'TRON_WALLET_KEY']
+      : network === 'bitcoin'
+        ? [chains.bitcoin.key, 'BITCOIN_WALLET_KEY']
+        : [chains.evm_key, 'EVM_WALLET_KEY']
+  if (remote_signer && network !== 'tron') return problemOf(() => remote_signer.check())
+  return key === undefined
+    ? { unknown: `this node has no key of a wallet: ${setting} is not set` }
+    : { known: null }
+}
+
+export async function askChain(world: Production, network: Network, reach: SignerReach): Promise<RailFacts> {
   const { reads } = world
   const chain = world.chains[network]
   const row: NetworkRow = networks[network]
   // The check inspects the endpoints, which the node may not have asked for a while.
   const check = await problemOf(() => chain.check())
-  const [wallet, control, held, reconciled] = await Promise.all([
+  const [wallet, signer, control, held, reconciled] = await Promise.all([
     findOut(async () => (await chain.wallet()).wallet),
+    signerOf(network, reach),
     controlOf(world, network),
     findOut(async () => {
       const stored = await holdingsOfRail(reads, network)
@@ -39,7 +63,7 @@ export async function askChain(world: Production, network: Network): Promise<Rai
   const endpoints = chain.endpoints()
   return {
     ...{ rail: network, asset: row.asset, gas_coin: row.kind === 'evm' ? row.gas_coin : null },
-    ...{ check, wallet, control, held, reconciled, notices: undefined },
+    ...{ check, wallet, signer, control, held, reconciled, notices: undefined },
     endpoints: {
       healthy: endpoints.filter(({ state }) => state === 'healthy').length,
       all: endpoints.length,
@@ -65,7 +89,14 @@ export async function askPix(world: Production, config: Config): Promise<RailFac
     findOut(() => newestPaidOver(reads, pix.provider)),
   ])
   return {
-    ...{ rail: 'pix', asset: 'BRL', gas_coin: null, wallet: undefined, endpoints: undefined },
+    ...{
+      rail: 'pix',
+      asset: 'BRL',
+      gas_coin: null,
+      wallet: undefined,
+      signer: undefined,
+      endpoints: undefined,
+    },
     ...{ check, control, held, reconciled, round_trip },
     notices: pix.noticeAddress ? notices : undefined,
   }

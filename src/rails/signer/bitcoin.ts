@@ -19,10 +19,11 @@ import {
   type HourlyLimits,
   hourlyProblems,
   openHourlyCounts,
+  type SignatureName,
   type SignedBefore,
 } from './hourly.ts'
 import { isSealed } from './seal.ts'
-import { SignatureRefused, type Signer, type SignerRule, type SignRequest } from './signer.ts'
+import { nameOfTransfer, SignatureRefused, type Signer, type SignerRule, type SignRequest } from './signer.ts'
 import { secretOf } from './wallet-key.ts'
 
 export type BitcoinSignerOptions = {
@@ -34,8 +35,8 @@ export type BitcoinSignerOptions = {
   readonly caps: BitcoinCaps
   readonly per_hour: HourlyLimits
   readonly signedBefore?: () => Promise<readonly SignedBefore[]>
-  /** Whether exactly these bytes were signed within the last hour: their signature is the same one, and counts once. */
-  readonly isCounted?: (unsigned: string) => boolean
+  /** Whether exactly this signature was made within the last hour: it is the same one, and counts once. */
+  readonly isCounted?: (signature: SignatureName) => boolean
   readonly clock?: { now(): number }
 }
 
@@ -70,7 +71,8 @@ export function localBitcoinSigner(options: BitcoinSignerOptions): Signer {
         throw refusal(request, 'network', `it has no key for ${request.intent.network}.`)
       if (!isSealed(await sealKey(), request.intent))
         throw refusal(request, 'seal', 'the seal does not fit its id, network, destination and amount.')
-      const hourly = options.isCounted?.(request.unsigned) ? undefined : (await countsOnce()).get('bitcoin')!
+      const is_counted = options.isCounted?.(nameOfTransfer(request))
+      const hourly = is_counted ? undefined : (await countsOnce()).get('bitcoin')!
       const { draft, keys } = checkDraft(request, { wallet, keyOf, caps, hourly, amounts })
       for (const coin of draft.coins) amounts.set(outpointText(coin), coin.amount)
       try {
@@ -161,7 +163,9 @@ function checkOutputs(
   assertRule('to', outputs.length > 0 && back.length <= 1, 'there are too many outputs, or none.')
 }
 
-const namesOf = (coins: Parameters<typeof coinThatStandsFor>[0]): string => coins.map(outpointText).join()
+/** With amount and script: the book compares the amounts of the reservation with the log, and the signature commits to those of the PSBT. */
+const namesOf = (coins: BitcoinDraft['coins']): string =>
+  coins.map((coin) => `${outpointText(coin)} ${coin.amount} ${coin.script}`).join()
 
 /**
  * A signature on a P2WPKH input commits to the amount of that input alone. Two requests with the same coins and different wrong

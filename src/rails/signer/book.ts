@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Network } from '../../core/networks.ts'
-import { coinThatStandsFor, outpointText } from '../chain/bitcoin/transaction.ts'
-import type { SignedBefore } from './hourly.ts'
+import { coinThatStandsFor, decodePsbt, outpointText } from '../chain/bitcoin/transaction.ts'
+import type { SignatureName, SignedBefore } from './hourly.ts'
 import type { SignatureLine, SweepEntry, TransferEntry } from './log.ts'
 import { SignatureRefused, type SignRequest } from './signer.ts'
 import { spentBySweep } from './sweeps.ts'
@@ -10,7 +10,7 @@ import { spentBySweep } from './sweeps.ts'
  * What the log of signatures says about earlier signatures, in memory. It answers two kinds of questions: what was signed within the last
  * hour, and whether a payment contradicts an earlier one.
  *
- * Bound: the newest `transfers_most` transfers, and the signatures of one hour, of which the hourly limits allow so many. For transfers
+ * Bound: the newest `transfers_most` transfers with a payment, as many that were only canceled, and the signatures of one hour, of which the hourly limits allow so many. For transfers
  * that are forgotten, the highest nonce of each wallet stays: no payment is signed with that nonce or a lower one.
  */
 export type SignatureBook = {
@@ -19,23 +19,33 @@ export type SignatureBook = {
   checkTransfer(request: SignRequest): void
   /** Throws `SignatureRefused` if a payment of the transfer was signed before: then the transfer has a nonce or coins already. */
   checkUnpaid(transfer: { readonly transfer_id: string; readonly network: Network }): void
-  /** Whether these bytes were signed within the last hour. */
-  hasRecent(unsigned: string): boolean
-  signedWithinAnHour(kind: 'transfer' | 'sweep'): readonly SignedBefore[]
+  /** Whether this very signature was made within the last hour. */
+  hasRecent(signature: SignatureName): boolean
+  /** `wallet`: the present one. A nonce of another wallet is another nonce. */
+  signedWithinAnHour(kind: 'transfer' | 'sweep', wallet?: string): readonly SignedBefore[]
 }
 
 const HOUR_MS = 3_600_000
 const TRANSFERS_MOST = 100_000
+/** A nonce this far above the highest signed one is no honest one: it would make all lower nonces those of forgotten transfers. */
+const NONCES_AHEAD_MOST = 10_000n
 
-/** What is known of one transfer. `paid_with`: the nonce, or the coin that stands for its coins. */
+/** What is known of one transfer. `paid_with`: the wallet and the nonce, or the coin that stands for its coins. */
 type KnownTransfer = {
   readonly order: string
   readonly network: Network
+  /** The wallet that pays it, or the one of its first cancel. */
+  readonly wallet: string
   readonly paid_with?: string
   readonly coins: readonly string[]
 }
 
-type Recent = SignedBefore & { readonly kind: 'transfer' | 'sweep'; readonly unsigned: string }
+type Recent = SignedBefore & {
+  readonly kind: 'transfer' | 'sweep'
+  /** Of a nonce. */
+  readonly wallet: string | undefined
+  readonly name: string
+}
 
 export function openSignatureBook({
   clock,
@@ -59,76 +69,103 @@ export function openSignatureBook({
     apply(line) {
       if (line.kind !== 'transfer' && line.kind !== 'sweep') return
       if (line.kind === 'transfer') transfers.apply(line)
-      const { kind, network, unsigned } = line
+      const { kind, network } = line
       const amount = kind === 'transfer' && line.purpose === 'pay' ? BigInt(line.amount) : 0n
       // Gas that is sent to a deposit address counts as a cost.
       const sent = kind === 'sweep' && line.purpose === 'fund' ? BigInt(line.amount) : 0n
       const spends = kind === 'transfer' ? spentBy(line) : spentByLoggedSweep(line)
       const cost = BigInt(line.cost) + sent
-      recent.push({ kind, network, unsigned, spends, amount, cost, at: new Date(line.at) })
+      const has_nonce = kind === 'transfer' && line.nonce !== undefined
+      const wallet = has_nonce ? line.wallet.toLowerCase() : undefined
+      recent.push({
+        kind,
+        network,
+        wallet,
+        name: nameOfLine(line),
+        spends,
+        amount,
+        cost,
+        at: new Date(line.at),
+      })
       withinAnHour()
     },
-    hasRecent(unsigned) {
-      const hash = hashOfUnsigned(unsigned)
-      return withinAnHour().some((one) => one.unsigned === hash)
+    hasRecent(signature) {
+      const name = nameOf({ ...signature, unsigned: hashOfUnsigned(signature.unsigned) })
+      return withinAnHour().some((one) => one.name === name)
     },
-    signedWithinAnHour: (kind) => withinAnHour().filter((one) => one.kind === kind),
+    signedWithinAnHour: (kind, wallet) =>
+      withinAnHour()
+        .filter((one) => one.kind === kind)
+        .map((one) =>
+          one.wallet === undefined || one.wallet === wallet?.toLowerCase()
+            ? one
+            : { ...one, spends: nonceName(one.wallet, one.spends) },
+        ),
   }
 }
 
 function indexOfTransfers(transfers_most: number) {
-  /** In the order of their first signature: the oldest one is forgotten first. */
-  const transfers = new Map<string, KnownTransfer>()
-  /** The transfer that each nonce, or coin, pays. */
+  /** In the order of their first signature: the oldest one is forgotten first. Cancels, which are cheap, displace no payments. */
+  const paid = new Map<string, KnownTransfer>()
+  const only_canceled = new Map<string, KnownTransfer>()
+  const knownOf = (transfer_id: string) => paid.get(transfer_id) ?? only_canceled.get(transfer_id)
+  /** The transfer that each nonce of a wallet, or coin, pays. */
   const payers = new Map<string, string>()
   const coin_amounts = new Map<string, string>()
-  /** By network: nonces up to this one belong to transfers that are forgotten. */
-  const forgotten_nonces = new Map<Network, bigint>()
+  /** By network and wallet: nonces up to this one belong to transfers that are forgotten. */
+  const forgotten_nonces = openHighest()
+  /** By network and wallet. */
+  const highest_nonces = openHighest()
 
-  function forget(transfer_id: string): void {
-    const { network, paid_with, coins } = transfers.get(transfer_id)!
+  function forgetOldest(transfers: Map<string, KnownTransfer>): void {
+    const transfer_id: string = transfers.keys().next().value!
+    const { network, wallet, paid_with, coins } = transfers.get(transfer_id)!
     transfers.delete(transfer_id)
     for (const id of coins) {
+      const payer = payers.get(`${network} ${id}`)
+      if (payer !== undefined && payer !== transfer_id) continue
       coin_amounts.delete(id)
       payers.delete(`${network} ${id}`)
     }
     if (coins.length > 0 || paid_with === undefined) return
     payers.delete(`${network} ${paid_with}`)
-    const nonce = BigInt(paid_with)
-    if (nonce > (forgotten_nonces.get(network) ?? -1n)) forgotten_nonces.set(network, nonce)
+    forgotten_nonces.raise(`${network} ${wallet}`, nonceOf(paid_with))
   }
 
   return {
     apply(entry: TransferEntry): void {
       const { transfer_id, network, purpose, coins = [] } = entry
-      const known = transfers.get(transfer_id)
+      const wallet = entry.wallet.toLowerCase()
+      const known = knownOf(transfer_id)
       const ids = coins.map(({ id }) => id)
-      const paid_with = purpose === 'pay' ? spentBy(entry) : known?.paid_with
+      const spent_now = entry.nonce === undefined ? spentBy(entry) : nonceName(wallet, entry.nonce)
+      const paid_with = purpose === 'pay' ? spent_now : known?.paid_with
+      const transfers = paid_with === undefined ? only_canceled : paid
+      if (transfers === paid) only_canceled.delete(transfer_id)
       transfers.set(transfer_id, {
-        ...{ order: orderOf(entry), network, coins: [...new Set([...(known?.coins ?? []), ...ids])] },
+        ...{ order: orderOf(entry), network, wallet: purpose === 'pay' ? wallet : (known?.wallet ?? wallet) },
+        ...{ coins: [...new Set([...(known?.coins ?? []), ...ids])] },
         ...(paid_with === undefined ? {} : { paid_with }),
       })
       for (const { id, amount } of coins) coin_amounts.set(id, amount)
       if (purpose === 'pay')
-        for (const spent of ids.length > 0 ? ids : [spentBy(entry)])
-          payers.set(`${network} ${spent}`, transfer_id)
-      while (transfers.size > transfers_most) forget(transfers.keys().next().value!)
+        for (const spent of ids.length > 0 ? ids : [spent_now]) payers.set(`${network} ${spent}`, transfer_id)
+      if (entry.nonce !== undefined) highest_nonces.raise(`${network} ${wallet}`, BigInt(entry.nonce))
+      while (transfers.size > transfers_most) forgetOldest(transfers)
     },
 
     checkTransfer(request: SignRequest): void {
-      const { transfer_id, network, destination_address: destination, amount } = request.intent
-      const known = transfers.get(transfer_id)
-      if (known && known.order !== orderOf({ network, destination, amount: amount.toString() }))
-        throw new SignatureRefused(
-          'transfer',
-          transfer_id,
-          'it was signed before for another network, destination or amount, as the signer’s log says.',
-        )
-      const { rule, spends, parts, amounts } = spendingOf(request)
+      const { transfer_id, network } = request.intent
+      const known = knownOf(transfer_id)
+      if (known) checkSameOrder(known, request.intent)
+      const { rule, spends, parts, amounts, account } = spendingOf(request)
       const refusal = (problem: string) => new SignatureRefused(rule, transfer_id, problem)
       for (const [id, told] of amounts)
         if ((coin_amounts.get(id) ?? told) !== told)
           throw refusal('a coin had another amount before, as the signer’s log says.')
+      const highest = rule === 'nonce' ? highest_nonces.get(account) : undefined
+      if (highest !== undefined && nonceOf(spends) > highest + NONCES_AHEAD_MOST)
+        throw refusal(`the nonce is more than ${NONCES_AHEAD_MOST} above the highest one of this wallet.`)
       // A cancel pays nobody, so it may compete with every payment.
       if (request.purpose !== 'pay') return
       const same = rule === 'nonce' ? 'nonce' : 'coins'
@@ -139,13 +176,14 @@ function indexOfTransfers(transfers_most: number) {
         .find((id) => id && id !== transfer_id)
       if (payer !== undefined)
         throw refusal(`the payment of ${payer} was signed before with the same ${same}.`)
-      const forgotten = rule === 'nonce' && !known ? forgotten_nonces.get(network) : undefined
-      if (forgotten !== undefined && BigInt(spends) <= forgotten)
+      const is_unpaid = known?.paid_with === undefined
+      const forgotten = rule === 'nonce' && is_unpaid ? forgotten_nonces.get(account) : undefined
+      if (forgotten !== undefined && nonceOf(spends) <= forgotten)
         throw refusal('the nonce belongs to an older transfer.')
     },
 
     checkUnpaid({ transfer_id, network }: { readonly transfer_id: string; readonly network: Network }): void {
-      if (transfers.get(transfer_id)?.paid_with === undefined) return
+      if (knownOf(transfer_id)?.paid_with === undefined) return
       throw new SignatureRefused(
         network === 'bitcoin' ? 'coins' : 'nonce',
         transfer_id,
@@ -155,19 +193,59 @@ function indexOfTransfers(transfers_most: number) {
   }
 }
 
-/** What a request spends: the nonce, or the coins with the amounts that the service tells. */
-function spendingOf({ reservation }: SignRequest) {
-  if ('nonce' in reservation) {
-    const spends = reservation.nonce.toString()
-    return { rule: 'nonce', spends, parts: [spends], amounts: [] } as const
-  }
-  const { coins } = reservation
-  const amounts = coins.map((coin) => [outpointText(coin), `${coin.amount}`] as const)
+/** The highest nonce of each account. */
+function openHighest() {
+  const nonces = new Map<string, bigint>()
   return {
-    ...({ rule: 'coins', spends: coinThatStandsFor(coins), amounts } as const),
-    parts: amounts.map(([id]) => id),
+    get: (account: string) => nonces.get(account),
+    raise(account: string, nonce: bigint): void {
+      if (nonce > (nonces.get(account) ?? -1n)) nonces.set(account, nonce)
+    },
   }
 }
+
+function checkSameOrder(
+  { order }: KnownTransfer,
+  { transfer_id, network, destination_address: destination, amount }: SignRequest['intent'],
+): void {
+  if (order === orderOf({ network, destination, amount: amount.toString() })) return
+  throw new SignatureRefused(
+    'transfer',
+    transfer_id,
+    'it was signed before for another network, destination or amount, as the signer’s log says.',
+  )
+}
+
+/** What a request spends: the nonce, or the coins with the amounts that the reservation and the PSBT tell. */
+function spendingOf({ intent, reservation, unsigned }: SignRequest) {
+  const wallet = reservation.wallet.toLowerCase()
+  const account = `${intent.network} ${wallet}`
+  if ('nonce' in reservation) {
+    const spends = nonceName(wallet, `${reservation.nonce}`)
+    return { rule: 'nonce', spends, parts: [spends], amounts: [], account } as const
+  }
+  const { coins } = reservation
+  // A signature commits to the amounts of the PSBT. A PSBT that cannot be decoded is refused by the signer.
+  const told = [...coins, ...(decodePsbt(unsigned)?.coins ?? [])]
+  const amounts = told.map((coin) => [outpointText(coin), `${coin.amount}`] as const)
+  return {
+    ...({ rule: 'coins', spends: coinThatStandsFor(coins), amounts, account } as const),
+    parts: coins.map(outpointText),
+  }
+}
+
+/** Each wallet has its own nonces: after a change of the key the new wallet begins with those that the old one has used. */
+const nonceName = (wallet: string, nonce: string): string => `${wallet} ${nonce}`
+const nonceOf = (name: string): bigint => BigInt(name.slice(name.lastIndexOf(' ') + 1))
+
+/** `unsigned` is the hash of the bytes. */
+const nameOf = ({ kind, purpose, sender, id, unsigned }: SignatureName): string =>
+  JSON.stringify([kind, purpose, sender.toLowerCase(), id, unsigned])
+
+const nameOfLine = (line: TransferEntry | SweepEntry): string =>
+  line.kind === 'transfer'
+    ? nameOf({ ...line, sender: line.wallet, id: line.transfer_id })
+    : nameOf({ ...line, id: line.sweep_id })
 
 export const hashOfUnsigned = (unsigned: string): string =>
   createHash('sha256').update(unsigned).digest('hex')

@@ -25,6 +25,17 @@ export type SpentBefore = HourlySpending & { readonly at: Date }
 /** What was signed within the last hour, by earlier processes and by other nodes. */
 export type SignedBefore = SpentBefore & { readonly network: Network }
 
+/** Names one signature. The same bytes give another signature with another key, and belong to another line of the log for another order. */
+export type SignatureName = {
+  readonly kind: 'transfer' | 'sweep'
+  readonly purpose: string
+  /** The address whose key signs. */
+  readonly sender: string
+  /** Of the transfer or the sweep. */
+  readonly id: string
+  readonly unsigned: string
+}
+
 export type Hourly = ReturnType<typeof openHourly>
 
 const HOUR_MS = 3_600_000

@@ -8,10 +8,11 @@ import {
   type HourlyLimits,
   hourlyProblems,
   openHourlyCounts,
+  type SignatureName,
   type SignedBefore,
 } from './hourly.ts'
 import { isSealed } from './seal.ts'
-import { SignatureRefused, type Signer, type SignerRule, type SignRequest } from './signer.ts'
+import { nameOfTransfer, SignatureRefused, type Signer, type SignerRule, type SignRequest } from './signer.ts'
 import { secretOf } from './wallet-key.ts'
 
 export type SigningLimits = {
@@ -32,8 +33,8 @@ type LocalSignerOptions = {
    * once, before the first signature; while it cannot be read, nothing is signed.
    */
   readonly signedBefore?: () => Promise<readonly SignedBefore[]>
-  /** Whether exactly these bytes were signed within the last hour: their signature is the same one, and counts once. */
-  readonly isCounted?: (unsigned: string) => boolean
+  /** Whether exactly this signature was made within the last hour: it is the same one, and counts once. */
+  readonly isCounted?: (signature: SignatureName) => boolean
   readonly clock?: { now(): number }
 }
 
@@ -74,7 +75,7 @@ export function localSigner({
       if (!own) throw refusal(request, 'network', `it has no key for ${request.intent.network}.`)
       if (!isSealed(await sealKey(), request.intent))
         throw refusal(request, 'seal', 'the seal does not fit its id, network, destination and amount.')
-      const hourly = isCounted(request.unsigned)
+      const hourly = isCounted(nameOfTransfer(request))
         ? undefined
         : (await countsOnce()).get(request.intent.network)!
       checkTransaction(request, { ...own, hourly }, wallet)

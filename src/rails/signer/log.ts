@@ -58,6 +58,8 @@ const entries = {
     sweep_id: Text,
     purpose: T.Enum(['fund', 'sweep']),
     address_index: T.Integer({ minimum: 0 }),
+    /** The deposit address, or the gas account. */
+    sender: Text,
     destination: Text,
     amount: Digits,
     nonce: Digits,

@@ -4,9 +4,10 @@ import { decodePsbt, feeOf, outpointText } from '../chain/bitcoin/transaction.ts
 import { isEvmNetwork } from '../chain/evm/network.ts'
 import { decodeTransaction, factsOfSigned } from '../chain/evm/transaction.ts'
 import { hashOfUnsigned, type SignatureBook } from './book.ts'
+import type { SignatureName } from './hourly.ts'
 import type { LogEntry, SignerLog, SweepEntry, TransferEntry } from './log.ts'
-import { SignatureRefused, type Signer, type SignRequest } from './signer.ts'
-import { SweepSignatureRefused, type SweepSigner, type SweepSignRequest } from './sweeps.ts'
+import { nameOfTransfer, SignatureRefused, type Signer, type SignRequest } from './signer.ts'
+import { nameOfSweep, SweepSignatureRefused, type SweepSigner, type SweepSignRequest } from './sweeps.ts'
 
 /**
  * Signers in this process, behind a log: a signature leaves when its line is on disk. One request is worked on at a time, so that what is
@@ -36,9 +37,9 @@ export function recordedSigner({ evm, bitcoin, sweeps, book, log }: RecordedOpti
     if (!found) throw new SignatureRefused('network', transfer_id, `it has no key for ${network}.`)
     return found
   }
-  /** Bytes that were signed within the hour have their line already. */
-  const record = async (unsigned: string, entry: () => LogEntry) => {
-    if (book.hasRecent(unsigned)) return
+  /** A signature that was made within the hour has its line already. */
+  const record = async (signature: SignatureName, entry: () => LogEntry) => {
+    if (book.hasRecent(signature)) return
     await log.append(entry())
     crashPoint('after_signer_log')
   }
@@ -55,7 +56,7 @@ export function recordedSigner({ evm, bitcoin, sweeps, book, log }: RecordedOpti
         const signer = signerOf(network, transfer_id)
         book.checkTransfer(request)
         const { signed } = await signer.sign(request)
-        await record(request.unsigned, () => transferEntry(request, signed))
+        await record(nameOfTransfer(request), () => transferEntry(request, signed))
         return { signed }
       }),
     signSweep: (request) =>
@@ -63,7 +64,7 @@ export function recordedSigner({ evm, bitcoin, sweeps, book, log }: RecordedOpti
         if (!sweeps)
           throw new SweepSignatureRefused('network', request, 'it has no key of deposit addresses.')
         const { signed } = await sweeps.sign(request)
-        await record(request.unsigned, () => sweepEntry(request, signed))
+        await record(nameOfSweep(sweeps, request), () => sweepEntry(request, signed))
         return { signed }
       }),
   }
@@ -108,6 +109,7 @@ function sweepEntry(request: SweepSignRequest, signed: string): SweepEntry {
         ]
   return {
     ...{ kind: 'sweep', sweep_id, network, purpose, address_index, destination, amount: `${amount}` },
+    sender: factsOfSigned(signed)!.sender,
     ...{ ...factsOfEvm(unsigned, signed), unsigned: hashOfUnsigned(unsigned) },
   }
 }

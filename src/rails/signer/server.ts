@@ -1,7 +1,7 @@
 import { chmod, rm, stat } from 'node:fs/promises'
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Logger } from 'pino'
 import { SignerLogFailed } from './log.ts'
 import type { RecordedSigner } from './recorded.ts'
@@ -45,6 +45,8 @@ export type SignerServerOptions = {
 /** Readable and writable for the user of the signer and for its group, in which the service is. */
 const SOCKET_MODE = 0o660
 const CONNECTIONS_MOST = 64
+/** Connections whose TLS handshake is under way. Beyond these the oldest one is closed: strangers must not keep out the nodes. */
+const HANDSHAKES_MOST = 256
 /** Requests that are worked on or wait for their turn. */
 const WAITING_MOST = 32
 const REQUEST_MS = 5000
@@ -69,10 +71,12 @@ export async function startSignerServer(options: SignerServerOptions): Promise<S
           {
             ...{ ...limits, cert: tls!.cert, key: tls!.key, ca: tls!.clients_ca },
             ...{ requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' },
+            handshakeTimeout: REQUEST_MS,
           },
           answer,
         )
-  server.maxConnections = CONNECTIONS_MOST
+  const handshakes = address.kind === 'tls' ? limitTls(server) : undefined
+  if (!handshakes) server.maxConnections = CONNECTIONS_MOST
   server.on('tlsClientError', (error: NodeJS.ErrnoException) =>
     log.warn(`signer: refused a connection: ${error.code ?? 'TLS error'}`),
   )
@@ -82,8 +86,45 @@ export async function startSignerServer(options: SignerServerOptions): Promise<S
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
+      handshakes?.closeAll()
       setTimeout(() => server.closeAllConnections(), REQUEST_MS).unref()
       await closed
+    },
+  }
+}
+
+/** Counts connections with a finished handshake towards `CONNECTIONS_MOST`, and those without one apart. */
+function limitTls(server: ReturnType<typeof createHttpServer>) {
+  const nameOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`
+  /** By remote address and port, the oldest one first. */
+  const pending = new Map<string, Socket>()
+  let secured = 0
+  server.on('connection', (socket: Socket) => {
+    const name = nameOf(socket)
+    const forget = () => {
+      if (pending.get(name) === socket) pending.delete(name)
+    }
+    pending.set(name, socket)
+    socket.once('close', forget)
+    setTimeout(forget, 2 * REQUEST_MS).unref()
+    if (pending.size <= HANDSHAKES_MOST) return
+    const [oldest] = pending.values()
+    oldest?.destroy()
+  })
+  server.on('secureConnection', (socket: Socket) => {
+    pending.delete(nameOf(socket))
+    if (secured >= CONNECTIONS_MOST) {
+      socket.destroy()
+      return
+    }
+    secured += 1
+    socket.once('close', () => {
+      secured -= 1
+    })
+  })
+  return {
+    closeAll() {
+      for (const socket of pending.values()) socket.destroy()
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { Network } from '../../core/networks.ts'
 import type { Coin } from '../chain/bitcoin/rail.ts'
 import type { Purpose, Reservation } from '../chain/rail.ts'
-import type { HourlyRule } from './hourly.ts'
+import type { HourlyRule, SignatureName } from './hourly.ts'
 
 /** What the customer asked for, sealed when the transfer was accepted (`seal.ts`). */
 export type Intent = {
@@ -98,3 +98,7 @@ export async function orNoSigner<Answer>(ask: () => Promise<Answer>): Promise<An
     throw error
   }
 }
+
+export const nameOfTransfer = ({ intent, purpose, unsigned, reservation }: SignRequest): SignatureName => ({
+  ...{ kind: 'transfer', purpose, sender: reservation.wallet, id: intent.transfer_id, unsigned },
+})

@@ -4,7 +4,13 @@ import type { EvmNetwork } from '../chain/evm/network.ts'
 import { isSameAddress, transferData } from '../chain/evm/token.ts'
 import { type DecodedTransaction, decodeTransaction, signTransaction } from '../chain/evm/transaction.ts'
 import type { DepositKeys } from './deposit-keys.ts'
-import { type Hourly, hourlyProblems, openHourlyCounts, type SignedBefore } from './hourly.ts'
+import {
+  type Hourly,
+  hourlyProblems,
+  openHourlyCounts,
+  type SignatureName,
+  type SignedBefore,
+} from './hourly.ts'
 import type { SignerRule } from './signer.ts'
 
 /** `fund`: the gas account sends a deposit address what its sweep costs. `sweep`: the address sends its tokens to the wallet. */
@@ -55,8 +61,8 @@ type LocalSweepSignerOptions = {
   readonly networks: Partial<Record<EvmNetwork, SweepSigningLimits>>
   /** What was signed for sweeps within the last hour: a restart does not lift the hourly limits. */
   readonly signedBefore?: () => Promise<readonly SignedBefore[]>
-  /** Whether exactly these bytes were signed within the last hour: their signature is the same one, and counts once. */
-  readonly isCounted?: (unsigned: string) => boolean
+  /** Whether exactly this signature was made within the last hour: it is the same one, and counts once. */
+  readonly isCounted?: (signature: SignatureName) => boolean
   readonly clock?: { now(): number }
 }
 
@@ -84,14 +90,15 @@ export function localSweepSigner({
   const countsOnce = openHourlyCounts(per_hour, signedBefore, clock)
   const addressAt = (index: number) => addr.fromPrivateKey(keys.secretAt(index))
 
-  return {
+  const signer: SweepSigner = {
     gas_account: addr.fromPrivateKey(keys.gasSecret()),
     addressAt,
     async sign(request) {
       const { network, purpose, address_index, unsigned } = request
       const own = rules.get(network)
       if (!own) throw new SweepSignatureRefused('network', request, `it has no key for ${network}.`)
-      const hourly = isCounted(unsigned) ? undefined : (await countsOnce()).get(network)!
+      const is_counted = isCounted(nameOfSweep(signer, request))
+      const hourly = is_counted ? undefined : (await countsOnce()).get(network)!
       checkSweepTransaction(request, { ...own, hourly, address: addressAt(address_index) })
       const secret = purpose === 'fund' ? keys.gasSecret() : keys.secretAt(address_index)
       try {
@@ -101,7 +108,16 @@ export function localSweepSigner({
       }
     },
   }
+  return signer
 }
+
+export const nameOfSweep = (
+  { gas_account, addressAt }: Pick<SweepSigner, 'gas_account' | 'addressAt'>,
+  { sweep_id, purpose, address_index, unsigned }: SweepSignRequest,
+): SignatureName => ({
+  ...{ kind: 'sweep', purpose, id: sweep_id, unsigned },
+  sender: purpose === 'fund' ? gas_account : addressAt(address_index),
+})
 
 type SweepRules = Omit<SweepSigningLimits, 'per_hour'> & {
   readonly chain_id: bigint

@@ -162,6 +162,10 @@ export const lines: Readonly<Record<string, CheckText>> = {
     about: 'O assinador responde',
     says: {
       ok: ['Ele assina pela carteira {wallet}.'],
+      wrong: [
+        '{subject}: {problem}',
+        'Inicie o assinador, ou corrija o que a mensagem aponta (docs/operate/signer.md).',
+      ],
       unknown: [
         'Desconhecido: {why}.',
         'Verifique a chave da carteira, ou o assinador, nas configurações de um nó que envia (ROLE all ou worker). Rode este comando lá.',
