@@ -27,7 +27,7 @@ const PART_MOST_MS = 86_400_000
 type List = { readonly name: string; read(db: Db, part: ListPart): Promise<boolean> }
 
 /**
- * Reads the provider's lists of the last 90 days once a day, for returns that no notice told of: of payments that were sent, and of those
+ * Reads the provider's lists of the last 90 days, at most once a day, for returns that no notice told of: of payments that were sent, and of those
  * that were received.
  */
 export function openReturnPass(world: World): (db: Db, shouldContinue: ShouldContinue) => Promise<void> {
@@ -53,11 +53,17 @@ export function openReturnPass(world: World): (db: Db, shouldContinue: ShouldCon
   }
   const passes = [sent, received].flatMap((list) => (list ? [openPass(world, list)] : []))
   return async (db, shouldContinue) => {
-    for (const pass of passes) await pass(db, shouldContinue)
+    const in_order = [...passes]
+    // A long list may use up the whole run: the next run begins with the other list.
+    passes.reverse()
+    for (const pass of in_order) await pass(db, shouldContinue)
   }
 }
 
-/** The list is read in parts, the oldest first; the position is stored after each part, and the next run goes on from there. */
+/**
+ * The list is read in parts, the oldest first; the position is stored after each part, and the next run goes on from there. A pass that takes
+ * longer than a day is read to its end before the next pass begins: otherwise the newest days would never be read.
+ */
 function openPass(
   world: World,
   { name, read }: List,
@@ -66,7 +72,8 @@ function openPass(
   return async (db, shouldContinue) => {
     const now = world.clock.now()
     const stored = await returnScanOf(db, name)
-    const is_new = !stored || now - stored.began_at.getTime() >= PASS_EVERY_MS
+    const is_over = stored !== undefined && stored.read_until >= stored.began_at
+    const is_new = !stored || (is_over && now - stored.began_at.getTime() >= PASS_EVERY_MS)
     const began_at = is_new ? new Date(now) : stored.began_at
     const to = began_at.getTime()
     const from = is_new ? to - RETURNS_MS : stored.read_until.getTime()

@@ -271,4 +271,41 @@ describe('returns are found', () => {
     expect(asked.length).toBeGreaterThan(whole)
     expect(await available()).toBe(before + 700n)
   })
+
+  test('in the newest days of the list, too, when the pass over 90 days takes longer than a day', async () => {
+    const asked: Date[][] = []
+    await open({ account: listing([], asked) })
+    const began_at = new Date(Date.now() - 2 * 86_400_000)
+    const read_until = new Date(began_at.getTime() - 10 * 86_400_000)
+    await storeReturnScan(bench.world.db, 'sent', { began_at, read_until })
+    const pass = openReturnPass(bench.world)
+    await pass(bench.world.db, always)
+    expect([asked[0]![0], asked.at(-1)![1]]).toEqual([read_until, began_at])
+    await pass(bench.world.db, always)
+    expect((await returnScanOf(bench.world.db, 'sent'))!.began_at > began_at).toBe(true)
+    expect(asked.at(-1)![1]! > began_at).toBe(true)
+  })
+
+  test('in both lists, although one of them uses up whole runs', async () => {
+    const windows: Date[] = []
+    const sent: SentPix[] = [{ amount: 5n, state: 'settled' }]
+    await open({
+      account: listing(sent),
+      charges: {
+        register: async () => ({ kind: 'unknown' }),
+        async *received({ from }) {
+          windows.push(from)
+          yield* []
+        },
+        payment: async () => undefined,
+      },
+    })
+    const pass = openReturnPass(bench.world)
+    for (let i = 0; i < 2; i++) {
+      let left = 10
+      await pass(bench.world.db, () => left-- > 0)
+    }
+    expect(windows.length).toBeGreaterThan(0)
+    expect(await returnScanOf(bench.world.db, 'received')).toBeDefined()
+  })
 })
