@@ -20,6 +20,7 @@ import type { World } from '../../world.ts'
 import { debit } from '../adjustments/adjustments.ts'
 import { deposit } from '../deposits/deposits.ts'
 import { acceptCharge, createCharge } from './charges.ts'
+import { openReturnPass } from './find-returns.ts'
 import { endCharges, hurryReceived, openFindAgain, openFindReceived } from './finder.ts'
 import { noteReceived } from './received.ts'
 import { type Charge, chargeById, receivedById, receivedScan, takeDueCharges } from './store.ts'
@@ -384,6 +385,41 @@ describe('payments', () => {
     expect(await told('invalid_answer')).toHaveLength(1)
     broken.length = 0
     at.paid.push({ ...second, paid_at: new Date('2026-01-05T10:30:00Z') })
+    await openFindAgain(bench.world)(bench.world.db, () => true)
+    expect(await balance(customer)).toBe(AMOUNT)
+    expect(await told('invalid_answer')).toEqual([])
+  })
+
+  test('are credited once they can be read, although the list of returns had the unreadable entry first', async () => {
+    const at = provider()
+    const broken: UnreadEntry[] = []
+    const charges: PixCharges = {
+      ...at.pix.charges!,
+      async *received(window) {
+        yield* broken
+        yield* at.pix.charges!.received(window)
+      },
+    }
+    const { customer } = await open({ ...at, pix: { ...at.pix, charges } })
+    await find()
+    const charge = await openCharge(customer)
+    const paid = payment(charge.txid)
+    broken.push(unreadEntry({ valor: 'x' }, 'valor is "x"', { end_to_end_id: paid.end_to_end_id }))
+    const lists = async () => (await told('invalid_answer')).map(({ details }) => details.list)
+    await openReturnPass(bench.world)(bench.world.db, () => true)
+    expect(await lists()).toEqual(['returned'])
+    for (let i = 0; i < 2; i++) await find()
+    expect(await lists()).toEqual(['received'])
+    await bench.admin('DELETE FROM pix_return_scans')
+    await openReturnPass(bench.world)(bench.world.db, () => true)
+    expect(await lists()).toEqual(['received'])
+
+    await bench.admin(
+      'SET session_replication_role = replica',
+      `UPDATE exceptions SET details = (details::jsonb || '{"from": "2026-01-05T10:00:00Z", "to": "2026-01-05T11:00:00Z"}')::json`,
+    )
+    broken.length = 0
+    at.paid.push({ ...paid, paid_at: new Date('2026-01-05T10:30:00Z') })
     await openFindAgain(bench.world)(bench.world.db, () => true)
     expect(await balance(customer)).toBe(AMOUNT)
     expect(await told('invalid_answer')).toEqual([])

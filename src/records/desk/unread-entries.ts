@@ -1,11 +1,11 @@
 import type { Db } from '../../db/pool.ts'
 import type { UnreadEntry } from '../../rails/pix/rail.ts'
 import type { World } from '../../world.ts'
-import { exceptionsAbout, recordException } from '../exceptions/store.ts'
+import { closeOpenException, exceptionsAbout, recordException } from '../exceptions/store.ts'
 
 /**
- * Entries of a Pix provider's lists that cannot be read. Each is an exception of its own, opened once: by its end-to-end id, or by a
- * digest of the entry. A reader stores it before its position in the list moves, so no entry is passed over unseen.
+ * Entries of a Pix provider's lists that cannot be read. Each is an exception of its own, opened once for each list: by its end-to-end id,
+ * or by a digest of the entry. A reader stores it before its position in the list moves, so no entry is passed over unseen.
  */
 type ListWindow = {
   /** `received` is read again by the finder for as long as the exception is open. The other lists are read again anyway. */
@@ -29,7 +29,14 @@ export async function reportUnread(
   { list, from, to }: ListWindow,
 ): Promise<void> {
   const object_id = nameOfUnread(entry)
-  if ((await exceptionsAbout(db, object_id)).some(({ kind }) => kind === KIND)) return
+  const told = (await exceptionsAbout(db, object_id)).filter(({ kind }) => kind === KIND)
+  if (told.some(({ details }) => details.list === list)) return
+  if (told.some(({ closed_at }) => closed_at === null)) {
+    if (list !== 'received') return
+    // Only the window of an exception of `received` is read again by the finder, which credits the payment.
+    const reason = 'The list of received payments has the same entry: another exception names it.'
+    await closeOpenException(db, { kind: KIND, object_id, reason })
+  }
   const { send_id, digest, problem } = entry
   await recordException(db, clock, {
     ...{ kind: KIND, rail: RAIL, object_id, partner_id: null },
