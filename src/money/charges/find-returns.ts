@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { ShouldContinue } from '../../db/chore.ts'
 import type { Db } from '../../db/pool.ts'
-import { reportUnread } from '../../records/desk/unread-entries.ts'
+import { openUnreadReport } from '../../records/desk/unread-entries.ts'
 import type { World } from '../../world.ts'
 import { bookListedReturns, readSent } from '../pix/compare-sent.ts'
 import { type ListPart, openParts } from '../pix/list-parts.ts'
@@ -34,20 +34,24 @@ export function openReturnPass(world: World): (db: Db, shouldContinue: ShouldCon
   const { account, charges } = world.pix
   const sent: List | undefined = account && {
     name: 'sent',
-    read: (db, part) =>
-      readSent(account, part, {
-        take: (batch) => bookListedReturns(world, db, batch),
-        unread: (entry) => reportUnread(db, world.clock, entry, { list: 'sent', ...part }),
-      }),
+    async read(db, part) {
+      const unread = openUnreadReport(db, world.clock, { list: 'sent', ...part })
+      const take = (batch: Parameters<typeof bookListedReturns>[2]) => bookListedReturns(world, db, batch)
+      const is_whole = await readSent(account, part, { take, unread: unread.add })
+      await unread.end()
+      return is_whole
+    },
   }
   const received: List | undefined = charges && {
     name: 'received',
     async read(db, { from, to, shouldContinue }) {
+      const unread = openUnreadReport(db, world.clock, { list: 'returned', from, to })
       for await (const seen of charges.received({ from, to, returned: true })) {
         if (!shouldContinue()) return false
-        if ('is_unread' in seen) await reportUnread(db, world.clock, seen, { list: 'returned', from, to })
+        if ('is_unread' in seen) await unread.add(seen)
         else await bookReceivedReturns(world, seen)
       }
+      await unread.end()
       return true
     },
   }

@@ -425,6 +425,43 @@ describe('payments', () => {
     expect(await told('invalid_answer')).toEqual([])
   })
 
+  test('are credited later, and the desk is not flooded, when no entry of the list can be read', async () => {
+    const at = provider()
+    let runs = 0
+    let is_broken = true
+    const charges: PixCharges = {
+      ...at.pix.charges!,
+      async *received(window) {
+        // Each time with another field, so that no two digests are the same.
+        if (is_broken)
+          for (let i = 0; i < 60; i++) yield unreadEntry({ i, run: ++runs }, 'endToEndId is undefined')
+        yield* at.pix.charges!.received(window)
+      },
+    }
+    const { customer } = await open({ ...at, pix: { ...at.pix, charges } })
+    const charge = await openCharge(customer)
+    for (let i = 0; i < 3; i++) await find()
+    const reported = await told('invalid_answer')
+    const shared = reported.filter(({ details }) => details.count !== undefined)
+    expect(reported.length - shared.length).toBe(50)
+    expect(shared.at(-1)!.details).toMatchObject({ list: 'received', count: 10 })
+    // The last hour and the hours that it touches, also if the test runs over the end of one.
+    expect(shared.length).toBeLessThanOrEqual(4)
+    expect(new Set(shared.map(({ object_id }) => object_id)).size).toBe(shared.length)
+
+    const window = { from: '2026-01-05T10:00:00Z', to: '2026-01-05T11:00:00Z' }
+    await bench.admin(
+      'SET session_replication_role = replica',
+      `UPDATE exceptions SET closed_at = now(), closed_by = 'maria', closed_reason = 'seen' WHERE details ->> 'count' IS NULL`,
+      `UPDATE exceptions SET details = (details::jsonb || '${JSON.stringify(window)}')::json`,
+    )
+    is_broken = false
+    at.paid.push(payment(charge.txid, AMOUNT, new Date('2026-01-05T10:30:00Z')))
+    await openFindAgain(bench.world)(bench.world.db, () => true)
+    expect(await balance(customer)).toBe(AMOUNT)
+    expect(await told('invalid_answer')).toEqual([])
+  })
+
   test('after a long absence are read in slices, and none is left out', async () => {
     const at = provider()
     const { customer } = await open(at)

@@ -244,6 +244,18 @@ describe('returns are found', () => {
     ])
   })
 
+  test('and an entry that cannot be read is one exception by our id, whatever state the provider tells', async () => {
+    const sent: UnreadEntry[] = []
+    await open({ account: listing(sent) })
+    const window = { from: new Date(Date.now() - 60_000), to: new Date(), shouldContinue: always }
+    const send_id = 'byhand1'
+    for (const status of ['created', 'processing', 'success']) {
+      sent.splice(0, 1, unreadEntry({ status }, 'amount is undefined', { send_id }))
+      await compareSent(bench.world, bench.world.db, window)
+    }
+    expect((await problems()).map(({ object_id }) => object_id)).toEqual([send_id])
+  })
+
   test('once a day in the list of 90 days, from the stored position on', async () => {
     const sent: SentPix[] = []
     const asked: Date[][] = []
