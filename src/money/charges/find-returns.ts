@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { ShouldContinue } from '../../db/chore.ts'
 import type { Db } from '../../db/pool.ts'
-import { reportUnread } from '../../records/desk/unread-entries.ts'
+import { openUnreadReport } from '../../records/desk/unread-entries.ts'
 import type { World } from '../../world.ts'
 import { bookListedReturns, readSent } from '../pix/compare-sent.ts'
 import { type ListPart, openParts } from '../pix/list-parts.ts'
@@ -27,37 +27,47 @@ const PART_MOST_MS = 86_400_000
 type List = { readonly name: string; read(db: Db, part: ListPart): Promise<boolean> }
 
 /**
- * Reads the provider's lists of the last 90 days once a day, for returns that no notice told of: of payments that were sent, and of those
+ * Reads the provider's lists of the last 90 days, at most once a day, for returns that no notice told of: of payments that were sent, and of those
  * that were received.
  */
 export function openReturnPass(world: World): (db: Db, shouldContinue: ShouldContinue) => Promise<void> {
   const { account, charges } = world.pix
   const sent: List | undefined = account && {
     name: 'sent',
-    read: (db, part) =>
-      readSent(account, part, {
-        take: (batch) => bookListedReturns(world, db, batch),
-        unread: (entry) => reportUnread(db, world.clock, entry, { list: 'sent', ...part }),
-      }),
+    async read(db, part) {
+      const unread = openUnreadReport(db, world.clock, { list: 'sent', ...part })
+      const take = (batch: Parameters<typeof bookListedReturns>[2]) => bookListedReturns(world, db, batch)
+      const is_whole = await readSent(account, part, { take, unread: unread.add })
+      await unread.end()
+      return is_whole
+    },
   }
   const received: List | undefined = charges && {
     name: 'received',
     async read(db, { from, to, shouldContinue }) {
+      const unread = openUnreadReport(db, world.clock, { list: 'returned', from, to })
       for await (const seen of charges.received({ from, to, returned: true })) {
         if (!shouldContinue()) return false
-        if ('is_unread' in seen) await reportUnread(db, world.clock, seen, { list: 'returned', from, to })
+        if ('is_unread' in seen) await unread.add(seen)
         else await bookReceivedReturns(world, seen)
       }
+      await unread.end()
       return true
     },
   }
   const passes = [sent, received].flatMap((list) => (list ? [openPass(world, list)] : []))
   return async (db, shouldContinue) => {
-    for (const pass of passes) await pass(db, shouldContinue)
+    const in_order = [...passes]
+    // A long list may use up the whole run: the next run begins with the other list.
+    passes.reverse()
+    for (const pass of in_order) await pass(db, shouldContinue)
   }
 }
 
-/** The list is read in parts, the oldest first; the position is stored after each part, and the next run goes on from there. */
+/**
+ * The list is read in parts, the oldest first; the position is stored after each part, and the next run goes on from there. A pass that takes
+ * longer than a day is read to its end before the next pass begins: otherwise the newest days would never be read.
+ */
 function openPass(
   world: World,
   { name, read }: List,
@@ -66,7 +76,8 @@ function openPass(
   return async (db, shouldContinue) => {
     const now = world.clock.now()
     const stored = await returnScanOf(db, name)
-    const is_new = !stored || now - stored.began_at.getTime() >= PASS_EVERY_MS
+    const is_over = stored !== undefined && stored.read_until >= stored.began_at
+    const is_new = !stored || (is_over && now - stored.began_at.getTime() >= PASS_EVERY_MS)
     const began_at = is_new ? new Date(now) : stored.began_at
     const to = began_at.getTime()
     const from = is_new ? to - RETURNS_MS : stored.read_until.getTime()

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { ShouldContinue } from '../../db/chore.ts'
 import type { Db } from '../../db/pool.ts'
 import type { NoticedPix, ReceivedPix } from '../../rails/pix/rail.ts'
-import { closeRead, nameOfUnread, reportUnread, unreadWindows } from '../../records/desk/unread-entries.ts'
+import { closeRead, openUnreadReport, unreadWindows } from '../../records/desk/unread-entries.ts'
 import type { World } from '../../world.ts'
 import { type ListPart, openParts } from '../pix/list-parts.ts'
 import { bookReceivedReturns } from './deposit-returns.ts'
@@ -128,26 +128,24 @@ function openWindowReader(world: World) {
   }
 }
 
-/** Notes all payments of a part. Returns the names of the entries that cannot be read; undefined if the time is used up. */
+/** Notes all payments of a part. Returns the names under which unreadable entries are reported; undefined if the time is used up. */
 async function readReceived(
   world: World,
   db: Db,
   { from, to, scan, shouldContinue }: Reading,
 ): Promise<ReadonlySet<string> | undefined> {
-  const unread = new Set<string>()
+  const unread = openUnreadReport(db, world.clock, { list: 'received', from, to })
   for await (const part of inParts(world.pix.charges!.received({ from, to }))) {
     const seen: ReceivedPix[] = []
     for (const one of part) {
-      if ('is_unread' in one) {
-        await reportUnread(db, world.clock, one, { list: 'received', from, to })
-        unread.add(nameOfUnread(one))
-      } else if (counts(scan, one)) seen.push(one)
+      if ('is_unread' in one) await unread.add(one)
+      else if (counts(scan, one)) seen.push(one)
     }
     if (!(await noteNew(world, db, seen, shouldContinue))) return undefined
     // What came with the last part is stored; whether more comes, only the provider knows.
     if (part.length === AT_ONCE && !shouldContinue()) return undefined
   }
-  return unread
+  return unread.end()
 }
 
 /** Money of before the first reading is part of what operators booked for the account, except payments of charges. */

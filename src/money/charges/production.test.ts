@@ -20,6 +20,7 @@ import type { World } from '../../world.ts'
 import { debit } from '../adjustments/adjustments.ts'
 import { deposit } from '../deposits/deposits.ts'
 import { acceptCharge, createCharge } from './charges.ts'
+import { openReturnPass } from './find-returns.ts'
 import { endCharges, hurryReceived, openFindAgain, openFindReceived } from './finder.ts'
 import { noteReceived } from './received.ts'
 import { type Charge, chargeById, receivedById, receivedScan, takeDueCharges } from './store.ts'
@@ -384,6 +385,78 @@ describe('payments', () => {
     expect(await told('invalid_answer')).toHaveLength(1)
     broken.length = 0
     at.paid.push({ ...second, paid_at: new Date('2026-01-05T10:30:00Z') })
+    await openFindAgain(bench.world)(bench.world.db, () => true)
+    expect(await balance(customer)).toBe(AMOUNT)
+    expect(await told('invalid_answer')).toEqual([])
+  })
+
+  test('are credited once they can be read, although the list of returns had the unreadable entry first', async () => {
+    const at = provider()
+    const broken: UnreadEntry[] = []
+    const charges: PixCharges = {
+      ...at.pix.charges!,
+      async *received(window) {
+        yield* broken
+        yield* at.pix.charges!.received(window)
+      },
+    }
+    const { customer } = await open({ ...at, pix: { ...at.pix, charges } })
+    await find()
+    const charge = await openCharge(customer)
+    const paid = payment(charge.txid)
+    broken.push(unreadEntry({ valor: 'x' }, 'valor is "x"', { end_to_end_id: paid.end_to_end_id }))
+    const lists = async () => (await told('invalid_answer')).map(({ details }) => details.list)
+    await openReturnPass(bench.world)(bench.world.db, () => true)
+    expect(await lists()).toEqual(['returned'])
+    for (let i = 0; i < 2; i++) await find()
+    expect(await lists()).toEqual(['received'])
+    await bench.admin('DELETE FROM pix_return_scans')
+    await openReturnPass(bench.world)(bench.world.db, () => true)
+    expect(await lists()).toEqual(['received'])
+
+    await bench.admin(
+      'SET session_replication_role = replica',
+      `UPDATE exceptions SET details = (details::jsonb || '{"from": "2026-01-05T10:00:00Z", "to": "2026-01-05T11:00:00Z"}')::json`,
+    )
+    broken.length = 0
+    at.paid.push({ ...paid, paid_at: new Date('2026-01-05T10:30:00Z') })
+    await openFindAgain(bench.world)(bench.world.db, () => true)
+    expect(await balance(customer)).toBe(AMOUNT)
+    expect(await told('invalid_answer')).toEqual([])
+  })
+
+  test('are credited later, and the desk is not flooded, when no entry of the list can be read', async () => {
+    const at = provider()
+    let runs = 0
+    let is_broken = true
+    const charges: PixCharges = {
+      ...at.pix.charges!,
+      async *received(window) {
+        // Each time with another field, so that no two digests are the same.
+        if (is_broken)
+          for (let i = 0; i < 60; i++) yield unreadEntry({ i, run: ++runs }, 'endToEndId is undefined')
+        yield* at.pix.charges!.received(window)
+      },
+    }
+    const { customer } = await open({ ...at, pix: { ...at.pix, charges } })
+    const charge = await openCharge(customer)
+    for (let i = 0; i < 3; i++) await find()
+    const reported = await told('invalid_answer')
+    const shared = reported.filter(({ details }) => details.count !== undefined)
+    expect(reported.length - shared.length).toBe(50)
+    expect(shared.at(-1)!.details).toMatchObject({ list: 'received', count: 10 })
+    // The last hour and the hours that it touches, also if the test runs over the end of one.
+    expect(shared.length).toBeLessThanOrEqual(4)
+    expect(new Set(shared.map(({ object_id }) => object_id)).size).toBe(shared.length)
+
+    const window = { from: '2026-01-05T10:00:00Z', to: '2026-01-05T11:00:00Z' }
+    await bench.admin(
+      'SET session_replication_role = replica',
+      `UPDATE exceptions SET closed_at = now(), closed_by = 'maria', closed_reason = 'seen' WHERE details ->> 'count' IS NULL`,
+      `UPDATE exceptions SET details = (details::jsonb || '${JSON.stringify(window)}')::json`,
+    )
+    is_broken = false
+    at.paid.push(payment(charge.txid, AMOUNT, new Date('2026-01-05T10:30:00Z')))
     await openFindAgain(bench.world)(bench.world.db, () => true)
     expect(await balance(customer)).toBe(AMOUNT)
     expect(await told('invalid_answer')).toEqual([])

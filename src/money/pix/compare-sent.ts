@@ -1,7 +1,7 @@
 import type { ShouldContinue } from '../../db/chore.ts'
 import type { Db } from '../../db/pool.ts'
 import type { PixAccount, SentPix, UnreadEntry } from '../../rails/pix/rail.ts'
-import { reportUnread } from '../../records/desk/unread-entries.ts'
+import { openUnreadReport } from '../../records/desk/unread-entries.ts'
 import { type Exception, exceptionsAbout, recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { pauseRail } from '../custody/controls.ts'
@@ -69,11 +69,17 @@ export async function compareSent(
 ): Promise<boolean> {
   const { account } = world.pix
   if (!account) return true
-  const window = { from, to, shouldContinue }
-  return readSent(account, window, {
+  const unread = openUnreadReport(db, world.clock, { list: 'sent', from, to })
+  const reader: ListReader = {
     take: (batch) => compareBatch(world, db, batch),
-    unread: (entry) => noteUnread(world, db, entry, window),
-  })
+    async unread(entry) {
+      await unread.add(entry)
+      await compareUnread(world, db, entry)
+    },
+  }
+  const is_whole = await readSent(account, { from, to, shouldContinue }, reader)
+  await unread.end()
+  return is_whole
 }
 
 type ListReader = {
@@ -111,9 +117,7 @@ export async function readSent(
 }
 
 /** What cannot be read cannot be compared. Its id alone tells whether the database knows it. */
-async function noteUnread(world: World, db: Db, entry: UnreadEntry, { from, to }: Window): Promise<void> {
-  await reportUnread(db, world.clock, entry, { list: 'sent', from, to })
-  const { send_id } = entry
+async function compareUnread(world: World, db: Db, { send_id }: UnreadEntry): Promise<void> {
   const payout_id = send_id === undefined ? undefined : payoutIdOf(send_id)
   if (send_id === undefined || payout_id === undefined) return
   if (!(await knownPayouts(db, [payout_id])).has(payout_id)) await reportUnknown(world, db, [{ send_id }])

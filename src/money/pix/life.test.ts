@@ -191,6 +191,42 @@ test('a refusal of a repeated send is not believed because of an absence that wa
 const SENDING = { visible_after_ms: 0, send_for_ms: 600_000 }
 const askNow = (id: string) => bench.admin(`UPDATE payouts SET next_attempt_at = now() WHERE id = '${id}'`)
 
+test.each([
+  ['completed', 'shows the first send late'],
+  ['failed', 'still has nothing'],
+] as const)(
+  'a refusal of a repeated send needs two answers a minute apart: the payout is %s if the rail %s',
+  async (end, _) => {
+    let sends = 0
+    let says: PixStatus = { kind: 'absent' }
+    const { payout, worker, balance } = await open({
+      sending: SENDING,
+      send: async () => (sends++ === 0 ? { kind: 'unknown' } : { kind: 'refused', rail_code: 'AM02' }),
+      status: async () => says,
+    })
+    await worker.send(payout, performance.now())
+    await bench.past(payout, '1 minute')
+    await askNow(payout.id)
+    await until(async () => (await bench.payoutNow(payout.id)).absent_at !== null, 20_000)
+    await askedAgain(payout.id)
+    expect(await bench.payoutNow(payout.id)).toMatchObject({
+      ...{ status: 'processing', refusal: { rail_code: 'AM02' } },
+    })
+    expect(await balance()).toEqual({ balance: BALANCE - 700n, in_transit: 700n })
+    if (end === 'completed') says = SETTLED
+    await bench.past(payout, '2 minutes')
+    await bench.admin(
+      `UPDATE sends SET sent_at = now() - interval '2 minutes'`,
+      `UPDATE payouts SET absent_at = now() - interval '61 seconds'`,
+    )
+    await askNow(payout.id)
+    await until(async () => (await bench.payoutNow(payout.id)).status === end, 20_000)
+    const in_hand = end === 'completed' ? BALANCE - 700n : BALANCE
+    expect(await balance()).toEqual({ balance: in_hand, in_transit: 0n })
+    expect(sends).toBe(2)
+  },
+)
+
 /** Counts sends and questions. The rail does not know the payout. */
 function absentee(more: Partial<PixRail<'sandbox'>> = {}) {
   const counted = { sends: 0, questions: 0 }

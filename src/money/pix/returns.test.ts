@@ -244,6 +244,18 @@ describe('returns are found', () => {
     ])
   })
 
+  test('and an entry that cannot be read is one exception by our id, whatever state the provider tells', async () => {
+    const sent: UnreadEntry[] = []
+    await open({ account: listing(sent) })
+    const window = { from: new Date(Date.now() - 60_000), to: new Date(), shouldContinue: always }
+    const send_id = 'byhand1'
+    for (const status of ['created', 'processing', 'success']) {
+      sent.splice(0, 1, unreadEntry({ status }, 'amount is undefined', { send_id }))
+      await compareSent(bench.world, bench.world.db, window)
+    }
+    expect((await problems()).map(({ object_id }) => object_id)).toEqual([send_id])
+  })
+
   test('once a day in the list of 90 days, from the stored position on', async () => {
     const sent: SentPix[] = []
     const asked: Date[][] = []
@@ -270,5 +282,42 @@ describe('returns are found', () => {
     await pass(bench.world.db, always)
     expect(asked.length).toBeGreaterThan(whole)
     expect(await available()).toBe(before + 700n)
+  })
+
+  test('in the newest days of the list, too, when the pass over 90 days takes longer than a day', async () => {
+    const asked: Date[][] = []
+    await open({ account: listing([], asked) })
+    const began_at = new Date(Date.now() - 2 * 86_400_000)
+    const read_until = new Date(began_at.getTime() - 10 * 86_400_000)
+    await storeReturnScan(bench.world.db, 'sent', { began_at, read_until })
+    const pass = openReturnPass(bench.world)
+    await pass(bench.world.db, always)
+    expect([asked[0]![0], asked.at(-1)![1]]).toEqual([read_until, began_at])
+    await pass(bench.world.db, always)
+    expect((await returnScanOf(bench.world.db, 'sent'))!.began_at > began_at).toBe(true)
+    expect(asked.at(-1)![1]! > began_at).toBe(true)
+  })
+
+  test('in both lists, although one of them uses up whole runs', async () => {
+    const windows: Date[] = []
+    const sent: SentPix[] = [{ amount: 5n, state: 'settled' }]
+    await open({
+      account: listing(sent),
+      charges: {
+        register: async () => ({ kind: 'unknown' }),
+        async *received({ from }) {
+          windows.push(from)
+          yield* []
+        },
+        payment: async () => undefined,
+      },
+    })
+    const pass = openReturnPass(bench.world)
+    for (let i = 0; i < 2; i++) {
+      let left = 10
+      await pass(bench.world.db, () => left-- > 0)
+    }
+    expect(windows.length).toBeGreaterThan(0)
+    expect(await returnScanOf(bench.world.db, 'received')).toBeDefined()
   })
 })

@@ -35,10 +35,21 @@ const insertSends = insertInto('sends', {
 /** A first send within this time of the acceptance needs no row in `sends`. A later one is stored before it is made. */
 export const FIRST_SEND_MS = 500
 
-/** When the time for sending is over: the provider must say twice, so long apart, that it never received the payout. */
+/** The provider must say twice, so long apart, that it has nothing of the payout, before the money goes back. */
 const ABSENT_AGAIN_MS = 60_000
 /** And nobody may have tried to send for so long. */
 const QUIET_MS = 300_000
+
+export type RefusedIntent = { readonly kind: 'refused'; readonly refusal: StoredRefusal } & SinceRefusal
+
+/** A refusal counts if two status queries find nothing that began when all sends were visible, the second `again_ms` after the first. */
+type SinceRefusal = {
+  /** So long ago all sends were visible. */
+  readonly visible_for_ms: number
+  /** So long ago the first of the two queries was answered; absent: none was. */
+  readonly absent_for_ms?: number
+  readonly again_ms: number
+}
 
 type Intent =
   /** Stored: send now. `left_ms` of the lease were left when the command began. */
@@ -48,11 +59,8 @@ type Intent =
   | { readonly kind: 'held'; readonly hold: Hold }
   /** The rail has nothing of the payout, and is paused: the payout waits. */
   | { readonly kind: 'paused' }
-  /**
-   * The rail refused the last send. The refusal counts if a status query finds nothing that began when all sends were visible:
-   * `visible_for_ms` ago they were.
-   */
-  | { readonly kind: 'refused'; readonly refusal: StoredRefusal; readonly visible_for_ms: number }
+  /** The rail refused the last send. */
+  | RefusedIntent
   /** The payout was handed to another account than the one that this node asks. */
   | { readonly kind: 'elsewhere' }
   /** The time for sending is over, and the provider has said often enough that it never received the payout. */
@@ -89,7 +97,9 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
       const hold = held.row(holdRows, id)
       if (hold) return { result: { kind: 'held', hold } }
       if (row.refusal !== null && !first)
-        return { result: { kind: 'refused', refusal: row.refusal, visible_for_ms: -visible_in } }
+        return {
+          result: { kind: 'refused', refusal: row.refusal, ...sinceRefusal(world, row, -visible_in, now) },
+        }
       const absence = absenceOf(world, row, last, held.now)
       if (absence.kind === 'first')
         return {
@@ -108,6 +118,14 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
       }
     },
   }
+}
+
+function sinceRefusal(world: World, row: Payout, visible_for_ms: number, now: number): SinceRefusal {
+  const { send_for_ms, visible_after_ms } = world.pix.sending
+  // Without a time for sending the rail is the simulation, whose payments are visible sooner.
+  const again_ms = send_for_ms === undefined ? visible_after_ms : Math.max(ABSENT_AGAIN_MS, visible_after_ms)
+  const absent_for_ms = row.absent_at === null ? Infinity : now - row.absent_at.getTime()
+  return { visible_for_ms, again_ms, ...(absent_for_ms <= visible_for_ms ? { absent_for_ms } : {}) }
 }
 
 type Absence =

@@ -15,8 +15,8 @@ import { maySend, maySendSoon } from './first-comparison.ts'
 import { failNeverSent } from './never-sent.ts'
 import { pixOrderOf } from './order.ts'
 import { askAgainAfter } from './pace.ts'
-import { askAfterRefusal, noteRefusal } from './refused-again.ts'
-import { FIRST_SEND_MS, intendSend } from './sends.ts'
+import { askAfterRefusal, noteAbsent, noteRefusal } from './refused-again.ts'
+import { FIRST_SEND_MS, intendSend, type RefusedIntent } from './sends.ts'
 import { type FinalOutcome, RAIL, type Settled, settlePayout } from './settle.ts'
 import { isDoubleEndToEndId, isFinalPayout, type Payout, payoutById } from './store.ts'
 import { openTurns, type Turns } from './turns.ts'
@@ -246,9 +246,7 @@ async function sendAgain(at: StepContext, payout: Payout, sinceAsked: () => numb
     case 'paused':
       return later(world, payout, PAUSED_MS)
     case 'refused':
-      // The question may have waited for its answer, or for a turn: the rail did not need to show the last send when it began.
-      if (intent.visible_for_ms < sinceAsked()) return later(world, payout, ASK_VISIBLE_MS)
-      return void (await settle(at, payout, { kind: 'refused', ...intent.refusal }))
+      return believeRefusal(at, payout, intent, sinceAsked())
     case 'elsewhere':
       at.log.warn(
         { payout_id: payout.id, provider: payout.provider },
@@ -263,6 +261,25 @@ async function sendAgain(at: StepContext, payout: Payout, sinceAsked: () => numb
       await reportAbsent(world, intent.payout)
       return askLater(world, payout)
   }
+}
+
+/** Books a stored refusal once two questions that count found nothing. `asked_ms`: so long ago the newest question began. */
+async function believeRefusal(
+  at: StepContext,
+  payout: Payout,
+  { refusal, visible_for_ms, absent_for_ms, again_ms }: RefusedIntent,
+  asked_ms: number,
+): Promise<void> {
+  const { world } = at
+  // The question may have waited for its answer, or for a turn: the rail did not need to show the last send when it began.
+  if (visible_for_ms < asked_ms) return later(world, payout, ASK_VISIBLE_MS)
+  if (absent_for_ms === undefined) {
+    await world.commit(noteAbsent(payout))
+    return later(world, payout, Math.max(ASK_VISIBLE_MS, again_ms))
+  }
+  if (absent_for_ms - asked_ms < again_ms)
+    return later(world, payout, Math.max(ASK_VISIBLE_MS, again_ms - absent_for_ms))
+  await settle(at, payout, { kind: 'refused', ...refusal })
 }
 
 /** Checks whether the rail confirms what an operator decided. */

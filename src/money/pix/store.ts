@@ -45,7 +45,7 @@ export type Payout = {
   readonly metadata: Readonly<Record<string, string>>
   /** The account at a provider that the payout is handed to; null if an earlier version accepted the payout. */
   readonly provider: string | null
-  /** When the provider first said, after the time for sending, that it never received the payout. */
+  /** When the provider first said, after the time for sending or after a refusal of a repeated send, that it has nothing of the payout. */
   readonly absent_at: Date | null
   /** The sum of what came back of the payment after it was completed. */
   readonly amount_returned: bigint
@@ -53,7 +53,7 @@ export type Payout = {
   readonly refusal: StoredRefusal | null
 }
 
-/** A refusal that is believed once a status query finds nothing of the sends before it. */
+/** A refusal that is believed once two status queries find nothing of the sends before it. */
 export type StoredRefusal = Pick<Extract<PixOutcome, { kind: 'refused' }>, 'rail_code' | 'reason'>
 
 export const isFinalPayout = ({ status }: Pick<Payout, 'status'>): boolean =>

@@ -278,6 +278,16 @@ describe('Stark Bank alone', () => {
     expect(stub.bank.sent.size).toBe(0)
   })
 
+  test('does not take the masked CPF of a key for a CNPJ that contains the same digits', async () => {
+    const { stub, rail } = await open()
+    stub.holds(KEY, '11144477735')
+    const to = { pix_key: KEY, name: 'Ana Souza Ltda', document: '12444777000199' }
+    expect(await rail.send(orderOf({ to }))).toMatchObject({
+      ...{ kind: 'refused', reason: 'recipient_document_mismatch' },
+    })
+    expect(stub.bank.sent.size).toBe(0)
+  })
+
   test('takes no orders for a while after its signature was refused', async () => {
     const { access } = await open()
     const { private_key: other } = (await open()).stub

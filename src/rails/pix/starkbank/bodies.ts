@@ -111,13 +111,14 @@ export function receiverOfKey(
   }
 }
 
-/** A CPF is masked, such as ***.345.678-**: the digits that show must be those of the document. */
+/**
+ * A CPF is masked, such as ***.345.678-**: the digits that show must be those of the document, each in its place. A masked CPF never fits a
+ * CNPJ, which may contain the same digits.
+ */
 function fitsMask(shown: string, document: string): boolean {
   const digits = shown.replaceAll(/[./-]/g, '')
-  if (digits.length === document.length)
-    return [...digits].every((digit, index) => digit === '*' || digit === document[index])
-  const visible = digits.replaceAll('*', '')
-  return visible.length > 0 && document.includes(visible)
+  if (digits.length !== document.length) return false
+  return [...digits].every((digit, index) => digit === '*' || digit === document[index])
 }
 
 export const receiverOfAccount = (
