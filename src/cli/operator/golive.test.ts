@@ -26,6 +26,10 @@ import { readOutsideClock, readPublicPage } from '../../node/golive/web.ts'
 import { startSigner } from '../../node/signer.ts'
 import { addCustomer } from '../../parties/customers/customers.ts'
 
+/** A walk asks for everything anew, and a machine may be busy. */
+const PATIENT = { timeout: 300_000 }
+const PATIENT_TEST = { timeout: 600_000 }
+
 type Line = {
   check: string
   subject: string | null
@@ -148,62 +152,75 @@ describe('an installation with Pix', () => {
 
   const states = () => walk(service, env)
 
-  test('turns each line green when what it asks for is done, and red again when it breaks', async () => {
-    // Asked before the test makes a key and people past the log, which the audit would name.
-    await eventually(async () => expect((await states()).stateOf('audit')).toBe('ok ok'))
-    const before = await states()
-    expect(before.stateOf('rail_check', 'pix')).toBe('ok ok')
-    expect(before.stateOf('rail_limits', 'pix')).toBe('red missing')
-    expect(before.stateOf('rail_notices', 'pix')).toBe('red none')
-    expect(before.stateOf('round_trip', 'pix')).toBe('red none')
-    expect(before.stateOf('mail')).toBe('red untried')
-    expect(before.stateOf('prices')).toBe('ok ok')
-    expect(before.stateOf('prometheus')).toBe('ok ok')
-    expect(before.stateOf('alertmanager')).toBe('ok ok')
-    expect(before.stateOf('standby')).toBe('ok provider')
-    expect(before.stateOf('test_settings')).toBe('red set')
+  test(
+    'turns each line green when what it asks for is done, and red again when it breaks',
+    PATIENT_TEST,
+    async () => {
+      // Asked before the test makes a key and people past the log, which the audit would name.
+      await eventually(async () => expect((await states()).stateOf('audit')).toBe('ok ok'), PATIENT)
+      const before = await states()
+      expect(before.stateOf('rail_check', 'pix')).toBe('ok ok')
+      expect(before.stateOf('rail_limits', 'pix')).toBe('red missing')
+      expect(before.stateOf('rail_notices', 'pix')).toBe('red none')
+      expect(before.stateOf('round_trip', 'pix')).toBe('red none')
+      expect(before.stateOf('mail')).toBe('red untried')
+      expect(before.stateOf('prices')).toBe('ok ok')
+      expect(before.stateOf('prometheus')).toBe('ok ok')
+      expect(before.stateOf('alertmanager')).toBe('ok ok')
+      expect(before.stateOf('standby')).toBe('ok provider')
+      expect(before.stateOf('test_settings')).toBe('red set')
 
-    const shell = shellOf(service, env)
-    const done = async (...args: string[]) => expect((await runCli(args, shell)).code, args.join(' ')).toBe(0)
-    await done(
-      'rails',
-      'set-limits',
-      'pix',
-      '--order-most',
-      '5000',
-      '--day-most',
-      '9000',
-      '--floor',
-      '100',
-      '--reason',
-      'x',
-    )
-    await done('mail', 'test', 'maria@operator.example')
-    await done('backup', 'note', '--until', new Date().toISOString(), '--source', 'pgbackrest')
-    await done('backup', 'note', '--until', new Date().toISOString(), '--source', 'pgbackrest', '--verified')
-    efi.setWebhook(`http://127.0.0.1:1/rails/pix/efi/${NOTICE_TOKEN}?ignorar=`)
-    for (const role of ['admin', 'resolver'] as const) await makePerson(service, { role, factor: true })
-    await payOnce()
+      const shell = shellOf(service, env)
+      const done = async (...args: string[]) =>
+        expect((await runCli(args, shell)).code, args.join(' ')).toBe(0)
+      await done(
+        'rails',
+        'set-limits',
+        'pix',
+        '--order-most',
+        '5000',
+        '--day-most',
+        '9000',
+        '--floor',
+        '100',
+        '--reason',
+        'x',
+      )
+      await done('mail', 'test', 'maria@operator.example')
+      await done('backup', 'note', '--until', new Date().toISOString(), '--source', 'pgbackrest')
+      await done(
+        'backup',
+        'note',
+        '--until',
+        new Date().toISOString(),
+        '--source',
+        'pgbackrest',
+        '--verified',
+      )
+      efi.setWebhook(`http://127.0.0.1:1/rails/pix/efi/${NOTICE_TOKEN}?ignorar=`)
+      for (const role of ['admin', 'resolver'] as const) await makePerson(service, { role, factor: true })
+      await payOnce()
 
-    const after = await eventually(async () => {
-      const now = await states()
-      expect(now.stateOf('rail_reconciled', 'pix')).toMatch(/ok|differs/)
-      return now
-    })
-    for (const name of ['rail_limits', 'rail_notices', 'round_trip', 'rail_open', 'rail_holdings'])
-      expect(after.stateOf(name, 'pix'), name).toBe('ok ok')
-    for (const name of [
-      'mail',
-      'backup',
-      'backup_verified',
-      'two_operators',
-      'second_factors',
-      'proxy',
-      'demo',
-    ])
-      expect(after.stateOf(name), name).toBe('ok ok')
-    expect(JSON.stringify(after.lines)).not.toContain(NOTICE_TOKEN)
-  })
+      const after = await eventually(async () => {
+        const now = await states()
+        expect(now.stateOf('rail_reconciled', 'pix')).toMatch(/ok|differs/)
+        return now
+      })
+      for (const name of ['rail_limits', 'rail_notices', 'round_trip', 'rail_open', 'rail_holdings'])
+        expect(after.stateOf(name, 'pix'), name).toBe('ok ok')
+      for (const name of [
+        'mail',
+        'backup',
+        'backup_verified',
+        'two_operators',
+        'second_factors',
+        'proxy',
+        'demo',
+      ])
+        expect(after.stateOf(name), name).toBe('ok ok')
+      expect(JSON.stringify(after.lines)).not.toContain(NOTICE_TOKEN)
+    },
+  )
 
   test.each<[check: string, subject: string | null, says: string, breaks: () => Promise<unknown> | unknown]>([
     ['rail_notices', 'pix', 'red elsewhere', () => efi.setWebhook('https://old.example/rails/pix/efi/x')],
@@ -250,9 +267,9 @@ describe('an installation with Pix', () => {
         efi.expireTokens()
       },
     ],
-  ])('%s of %s is %s when it breaks', async (check, subject, says, breaks) => {
+  ])('%s of %s is %s when it breaks', PATIENT_TEST, async (check, subject, says, breaks) => {
     await breaks()
-    await eventually(async () => expect((await states()).stateOf(check, subject)).toBe(says))
+    await eventually(async () => expect((await states()).stateOf(check, subject)).toBe(says), PATIENT)
   })
 
   async function payOnce() {
@@ -276,8 +293,9 @@ describe('an installation with Pix', () => {
       counterparty: { type: 'pix_key', pix_key: 'ana@example.com' },
     })
     expect(made.status).toBe(201)
-    await eventually(async () =>
-      expect((await api.get(`/v1/pix/payouts/${made.json.id}`)).json.status).toBe('completed'),
+    await eventually(
+      async () => expect((await api.get(`/v1/pix/payouts/${made.json.id}`)).json.status).toBe('completed'),
+      PATIENT,
     )
   }
 })
