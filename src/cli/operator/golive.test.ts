@@ -90,7 +90,7 @@ describe('a first start, with the sandbox only', () => {
     expect(stateOf('mail')).toBe('red absent')
     expect(stateOf('prices')).toBe('unused nowhere')
     expect(stateOf('outside_clock')).toBe('unused unasked')
-    // What is right is said, too.
+    // Lines that are green are listed too.
     for (const good of ['metrics', 'database_clock', 'exceptions', 'egress', 'retention', 'database_tls'])
       expect(stateOf(good), good).toMatch(/^ok/)
     for (const { state, to_do, check } of lines)

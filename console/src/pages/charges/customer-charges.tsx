@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Status } from '../../ui/status.tsx'
 import { useView } from '../../view.tsx'
 
-/** Loaded when somebody creates a charge: the page of a customer has enough to load. */
+/** The form of a charge is loaded when somebody opens it, so that the page of a customer stays within its budget. */
 const ChargeDialog = lazy(async () => ({ default: (await import('./charge-form.tsx')).ChargeDialog }))
 
 type Props = {

@@ -8,7 +8,7 @@ import { AmountDialog } from './amount-dialog.tsx'
 
 type Props = { readonly charge: PixCharge; readonly onClose: () => void }
 
-/** Pays a charge of the sandbox: what is missing, or the whole amount once more, unless the person writes another amount. */
+/** The form that pays a charge of the sandbox. The amount is filled in: the part that is not paid yet, or the whole amount if the charge is paid. */
 export function PayDialog({ charge, onClose }: Props) {
   const { pay: words } = useChargeText()
   const environment = useEnvironment()

@@ -12,7 +12,7 @@ type Custody = NonNullable<Rail['custody']>
 type Swept = Pick<Rail, 'rail' | 'asset' | 'limits'> &
   Pick<Custody, 'gas_coin'> & { readonly sweeps: NonNullable<Custody['sweeps']> }
 
-/** The rails whose deposits lie at addresses of their own. */
+/** The networks on which each customer has a deposit address, whose tokens a sweep moves to the wallet. */
 export const withSweeps = (rails: readonly Rail[]): readonly Swept[] =>
   rails.flatMap(({ rail, asset, limits, custody }) =>
     custody?.sweeps ? [{ rail, asset, limits, gas_coin: custody.gas_coin, sweeps: custody.sweeps }] : [],

@@ -13,7 +13,7 @@ export const signerCommands: CliCommand[] = [
         required: true,
       },
     },
-    examples: ['trilho signer seal-key --to /root/seal-key'],
+    examples: ['trilho signer seal-key --to seal_key'],
     who: 'machine',
     runWith: async (input, reach) => (await import('../../machine/signer.ts')).writeSealKey(input, reach),
   },
