@@ -3,24 +3,16 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /**
- * The files of the slow suite (`npm run test:slow`): they kill processes and databases, use the pages in a browser, build and
- * install, or fill tables. All other files are the quick suite (`npm test`). tools/test.mjs sets SUITE; without it, as in
- * `npx vitest run PATH`, both suites are included.
+ * The files of the slow suite (`npm run test:slow`): they kill processes and databases, use the pages in a browser, wait for blocks of
+ * a chain, build and install, or fill tables. All other files are the quick suite (`npm test`). tools/test.mjs sets SUITE; without
+ * it, as in `npx vitest run PATH`, both suites are included.
  */
 const slow = [
   'test/browser/**',
+  'test/chains/**',
   'test/chaos/**',
   'test/cluster/**',
   'test/examples/**',
-  'test/chains/bitcoin-deposits.test.ts',
-  'test/chains/bitcoin-chaos.test.ts',
-  'test/chains/bitcoin-production.test.ts',
-  'test/chains/deposits-chaos.test.ts',
-  'test/chains/evm-chaos.test.ts',
-  'test/chains/nonces.test.ts',
-  'test/chains/remote-signer.test.ts',
-  'test/chains/sweeps.test.ts',
-  'test/chains/tron-production.test.ts',
   'test/audit/background.test.ts',
   'test/audit/corruptions.test.ts',
   'test/audit/forgeries.test.ts',
@@ -37,6 +29,7 @@ const slow = [
   'test/ops.test.ts',
   'test/partner-install.test.ts',
   'test/pix/efi-charges.test.ts',
+  'test/pix/efi-production.test.ts',
   'test/pix/pix-chaos.test.ts',
   'test/python/payroll.test.ts',
   'test/quickstart.test.ts',
@@ -53,17 +46,25 @@ const slow = [
   'src/db/baseline.test.ts',
   'src/db/embedded/**',
   'src/db/primary.test.ts',
-  'src/ledger/standby.test.ts',
   'src/doors/console-api/call-queue.test.ts',
   'src/doors/console-api/exports.test.ts',
   'src/doors/console-api/shares.test.ts',
+  'src/ledger/standby.test.ts',
   'src/limits/hand-over.test.ts',
   'src/money/charges/kills.test.ts',
+  'src/money/custody/guard.test.ts',
+  'src/money/onchain/coins/chain.test.ts',
+  'src/money/onchain/coins/deposits.test.ts',
+  'src/money/onchain/coins/restored.test.ts',
+  'src/money/onchain/coins/way-out.test.ts',
+  'src/money/onchain/evm-cancel.test.ts',
+  'src/money/sweeps/sweeps.test.ts',
   'src/node/backup/**',
   'src/node/database-copy/**',
   'src/node/drain.test.ts',
   'src/node/role.test.ts',
   'src/parties/team/attempts.test.ts',
+  'src/rails/chain/bitcoin.test.ts',
   'src/records/events/causal-order.test.ts',
 ]
 
