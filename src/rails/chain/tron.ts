@@ -48,6 +48,7 @@ import {
   type TronScene,
   tokenCall,
 } from './tron/payment.ts'
+import { tronPayments } from './tron/payments.ts'
 import { screenTronOrder } from './tron/screening.ts'
 import { trc20TransfersIn } from './tron/token.ts'
 
@@ -66,6 +67,8 @@ export type TronRailOptions = {
   readonly reserved_most?: number
   /** The signer's limit of an hour: it never signs an order above it. */
   readonly order_most?: bigint
+  /** Customers pay in. `start_height`: the first block that is read for them. */
+  readonly deposits?: { readonly start_height?: bigint }
   readonly clock?: { now(): number }
   readonly log?: Pick<Logger, 'info' | 'warn'>
 }
@@ -110,6 +113,9 @@ export function openTronRail(options: TronRailOptions): TronRail {
     ...(order_most === undefined ? {} : { order_most }),
     // Nothing replaces a transaction that waits: it is mined, or it expires.
     replace_after_ms: parts.place.expiry_ms,
+    ...(options.deposits
+      ? { payments: tronPayments(rpc, { contract: parts.place.contract, ...options.deposits }) }
+      : {}),
     address: parts.address,
 
     feeInputs: () =>
