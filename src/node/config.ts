@@ -323,11 +323,13 @@ function halfBitcoin({ chains, role }: Given): [boolean, string, string][] {
 }
 
 function halfTron({ chains, role }: Given): [boolean, string, string][] {
-  const { rpc, key, wallet, usdt, genesis } = chains.tron
+  const { rpc, key, wallet, usdt, genesis, deposit_xpub, start_height } = chains.tron
   const is_reached = rpc?.length !== 0
-  const alone = Object.entries({ TRON_USDT: usdt, TRON_GENESIS: genesis }).flatMap(([name, value]) =>
-    value === undefined ? [] : [name],
-  )
+  const alone = Object.entries({
+    TRON_USDT: usdt,
+    TRON_GENESIS: genesis,
+    TRON_START_HEIGHT: start_height,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   return [
     [
       is_reached && !key && role !== 'api',
@@ -346,6 +348,11 @@ function halfTron({ chains, role }: Given): [boolean, string, string][] {
       'is set without TRON_WALLET_KEY, whose address it names',
     ],
     [alone.length > 0 && !is_reached, 'TRON_RPC', `is needed with ${alone.join(', ')}`],
+    [
+      start_height !== undefined && is_reached && !deposit_xpub,
+      'TRON_DEPOSIT_XPUB',
+      'is needed with TRON_START_HEIGHT',
+    ],
   ]
 }
 
