@@ -20,6 +20,7 @@ const slow = [
   'test/chains/nonces.test.ts',
   'test/chains/remote-signer.test.ts',
   'test/chains/sweeps.test.ts',
+  'test/chains/tron-deposits-production.test.ts',
   'test/chains/tron-production.test.ts',
   'test/audit/background.test.ts',
   'test/audit/corruptions.test.ts',
