@@ -19,11 +19,11 @@ export async function unsweptList(input: Input, { worlds }: Reach): Promise<Outp
   const { db, chains } = worlds[environmentOption(input) ?? 'production']
   const addresses = await paidAddresses(db, network)
   const { held_at, block_height } = await chains[network].holdings(addresses)
-  const held = [...(held_at ?? [])].filter(([, amount]) => amount > 0n)
+  const held = (held_at ?? []).filter(({ amount }) => amount > 0n)
   const known = new Map((await creditedByAddress(db, network)).map((one) => [one.address, one]))
   const data = held
-    .sort(([, one], [, other]) => (one < other ? 1 : -1))
-    .map(([address, amount]) => ({ network, ...known.get(address), address, held: amount, block_height }))
+    .sort((one, other) => (one.amount < other.amount ? 1 : -1))
+    .map(({ address, amount }) => ({ network, ...known.get(address), address, held: amount, block_height }))
   const { asset } = networks[network]
   const shown = data.map(({ address, address_index, customer_id, credited, held: amount }) => ({
     ...{ address, address_index, customer_id },

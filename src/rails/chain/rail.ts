@@ -64,7 +64,7 @@ export type Holdings = Block & {
   /** What customers paid in and no transfer can spend yet: the sum over the addresses that were asked about. */
   readonly at_addresses: bigint
   /** The same by address; absent on a chain with coins. */
-  readonly held_at?: ReadonlyMap<string, bigint>
+  readonly held_at?: readonly { readonly address: string; readonly amount: bigint }[]
   /** The coin that pays for gas, in its smallest unit. */
   readonly native: bigint
 }

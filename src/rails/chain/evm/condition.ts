@@ -83,18 +83,18 @@ async function holdingsAt(
     readBalance(node, contract, wallet, height),
     node.ask(nativeBalance(wallet, height)),
   ])
-  const held_at = new Map<string, bigint>()
+  const held_at: { address: string; amount: bigint }[] = []
   for (let i = 0; i < addresses.length; i += ASKED_AT_ONCE) {
     const asked = addresses.slice(i, i + ASKED_AT_ONCE)
     const held = await Promise.all(asked.map((address) => readBalance(node, contract, address, height)))
     for (const [n, amount] of held.entries()) {
       if (amount === undefined) return undefined
-      held_at.set(asked[n]!, amount)
+      held_at.push({ address: asked[n]!, amount })
     }
   }
   const after = await node.ask(blockAt(height))
   if (asset === undefined || !before || after?.hash !== before.hash) return undefined
-  const at_addresses = [...held_at.values()].reduce((sum, amount) => sum + amount, 0n)
+  const at_addresses = held_at.reduce((sum, { amount }) => sum + amount, 0n)
   return { wallet, asset, at_addresses, held_at, native, block_height: height, block_hash: before.hash }
 }
 

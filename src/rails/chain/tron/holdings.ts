@@ -65,16 +65,9 @@ async function holdingsFrom(
   if (!(await readStale(node, scene, reading))) return undefined
   const after = await node.ask(newestTronBlock('walletsolidity'))
   if (asset === undefined || after.hash !== block.hash) return undefined
-  const at_addresses = addresses.reduce((sum, address) => sum + held.get(address)!, 0n)
-  return {
-    wallet,
-    asset,
-    at_addresses,
-    native,
-    held_at: held,
-    block_height: block.height,
-    block_hash: block.hash,
-  }
+  const held_at = addresses.map((address) => ({ address, amount: held.get(address)! }))
+  const at_addresses = held_at.reduce((sum, { amount }) => sum + amount, 0n)
+  return { wallet, asset, at_addresses, held_at, native, block_height: block.height, block_hash: block.hash }
 }
 
 /** What was read before, brought up to the newest solidified block; or a new beginning. */
