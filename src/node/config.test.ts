@@ -187,8 +187,10 @@ describe('a rail', () => {
     const { chains } = readConfig({ TRON_RPC, TRON_WALLET_KEY, TRON_WALLET, TRON_FEE_MAX: '20.5' })
     expect(chains.tron).toEqual({
       ...{ rpc: [TRON_RPC], key: TRON_WALLET_KEY, wallet: TRON_WALLET, usdt: undefined, genesis: undefined },
-      ...{ fee_most: 20_500_000n, expiry: 600 },
+      ...{ fee_most: 20_500_000n, expiry: 600, deposit_xpub: undefined, start_height: undefined },
     })
+    const deposits = { TRON_DEPOSIT_XPUB: XPUB, TRON_START_HEIGHT: '77000000' }
+    expect(mistakesIn({ TRON_RPC, TRON_WALLET_KEY, ...deposits })).toEqual([])
   })
 
   const usdt = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
@@ -197,6 +199,13 @@ describe('a rail', () => {
     [{ TRON_RPC, ROLE: 'api' }, /^TRON_WALLET is needed with TRON_RPC/],
     [{ TRON_WALLET_KEY }, /^TRON_WALLET_KEY is set, and no node is/],
     [{ TRON_USDT: TRON_WALLET }, /^TRON_RPC is needed with TRON_USDT/],
+    [{ TRON_DEPOSIT_XPUB: XPUB }, /^TRON_DEPOSIT_XPUB is set, and no node is: .* Set TRON_RPC$/],
+    [{ TRON_RPC, TRON_WALLET_KEY, TRON_DEPOSIT_XPUB: XPRV }, /^TRON_DEPOSIT_XPUB is an extended private key/],
+    [{ TRON_START_HEIGHT: '5' }, /^TRON_RPC is needed with TRON_START_HEIGHT$/],
+    [
+      { TRON_RPC, TRON_WALLET_KEY, TRON_START_HEIGHT: '5' },
+      /^TRON_DEPOSIT_XPUB is needed with TRON_START_HEIGHT$/,
+    ],
     [{ TRON_RPC, TRON_WALLET_KEY, TRON_WALLET: usdt }, /^TRON_WALLET must be an address of Tron/],
     [{ TRON_RPC, TRON_WALLET_KEY, TRON_EXPIRY_S: '601' }, /^TRON_EXPIRY_S /],
     [{ POLYGON_RPC }, /^EVM_WALLET_KEY is needed with POLYGON_RPC/],

@@ -323,12 +323,14 @@ function halfBitcoin({ chains, role }: Given): [boolean, string, string][] {
 }
 
 function halfTron({ chains, role }: Given): [boolean, string, string][] {
-  const { rpc, key, wallet, usdt, genesis } = chains.tron
+  const { rpc, key, wallet, usdt, genesis, deposit_xpub, start_height } = chains.tron
   const is_reached = rpc?.length !== 0
   const is_remote = chains.remote.place !== undefined
-  const alone = Object.entries({ TRON_USDT: usdt, TRON_GENESIS: genesis }).flatMap(([name, value]) =>
-    value === undefined ? [] : [name],
-  )
+  const alone = Object.entries({
+    TRON_USDT: usdt,
+    TRON_GENESIS: genesis,
+    TRON_START_HEIGHT: start_height,
+  }).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   return [
     [
       is_reached && !key && !is_remote && role !== 'api',
@@ -347,25 +349,32 @@ function halfTron({ chains, role }: Given): [boolean, string, string][] {
       'is set without TRON_WALLET_KEY, whose address it names',
     ],
     [alone.length > 0 && !is_reached, 'TRON_RPC', `is needed with ${alone.join(', ')}`],
+    [
+      start_height !== undefined && is_reached && !deposit_xpub,
+      'TRON_DEPOSIT_XPUB',
+      'is needed with TRON_START_HEIGHT',
+    ],
   ]
 }
 
 /** Where customers pay in: a key needs nodes that find the money, and a private key belongs to a public one. */
 function halfDeposits({ chains, role }: Given): [boolean, string, string][] {
   const is_evm_reached = evmNetworks.some((network) => chains[network].rpc?.length !== 0)
-  const { evm_deposit_xpub, evm_deposit_key, bitcoin } = chains
+  const { evm_deposit_xpub, evm_deposit_key, bitcoin, tron } = chains
   const parts = [
     { name: 'EVM', xpub: evm_deposit_xpub, key: evm_deposit_key, is_reached: is_evm_reached },
     {
       ...{ name: 'BITCOIN', xpub: bitcoin.deposit_xpub, key: bitcoin.deposit_key },
       is_reached: bitcoin.rpc?.length !== 0,
     },
+    // The private key stays with the operator: nothing is swept on Tron.
+    { name: 'TRON', xpub: tron.deposit_xpub, key: undefined, is_reached: tron.rpc?.length !== 0 },
   ]
   return parts.flatMap(({ name, xpub, key, is_reached }): [boolean, string, string][] => [
     [
       xpub !== undefined && !is_reached,
       `${name}_DEPOSIT_XPUB`,
-      `is set, and no node is: nobody would find what customers pay in. Set ${name === 'EVM' ? 'the …_RPC of a network' : 'BITCOIN_RPC'}`,
+      `is set, and no node is: nobody would find what customers pay in. Set ${name === 'EVM' ? 'the …_RPC of a network' : `${name}_RPC`}`,
     ],
     [
       key !== undefined && xpub === undefined,

@@ -17,7 +17,7 @@ type TronParts = Pick<RailOptions, 'config' | 'signedBefore' | 'db' | 'clock' | 
 /** USDT on Tron, from the settings. */
 export function openTron({ config, sealKey, remote, signedBefore, db, clock, log, keyless }: TronParts) {
   const { chains, rail_timeout_ms: timeout_ms } = config
-  const { rpc: urls, key, wallet, usdt, genesis, fee_most, expiry } = chains.tron
+  const { rpc: urls, key, wallet, usdt, genesis, fee_most, expiry, deposit_xpub, start_height } = chains.tron
   const { count, amount, costs } = chains.signer
   const contract = usdt === undefined ? {} : { contract: usdt }
   const per_hour = { count, amount, cost: fee_most * BigInt(costs) }
@@ -40,6 +40,7 @@ export function openTron({ config, sealKey, remote, signedBefore, db, clock, log
     },
     ...contract,
     ...(wallet === undefined ? {} : { wallet }),
+    ...(deposit_xpub === undefined ? {} : { deposits: start_height === undefined ? {} : { start_height } }),
   })
   return { chain: tronChain({ rail, db, clock, log }), signer, rpc }
 }

@@ -148,10 +148,11 @@ export function openProductionRails(options: RailOptions): ProductionRails {
 }
 
 function xpubsOf({ chains }: RailSettings): DepositXpubs {
-  const { evm_deposit_xpub: evm, bitcoin } = chains
+  const { evm_deposit_xpub: evm, bitcoin, tron } = chains
   return {
     ...(evm === undefined ? {} : { evm }),
     ...(bitcoin.deposit_xpub === undefined ? {} : { bitcoin: bitcoin.deposit_xpub }),
+    ...(tron.deposit_xpub === undefined ? {} : { tron: tron.deposit_xpub }),
   }
 }
 

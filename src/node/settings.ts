@@ -484,6 +484,19 @@ const tron = {
     example: 'TEvQ7WSPCbJCKVC7qLo29L6zGJb2VQBRVy',
     read: tronAddress,
   }),
+  deposit_xpub: setting('TRON_DEPOSIT_XPUB', {
+    about:
+      'Extended public key (xpub…) from which each customer gets an address for USDT on Tron, m/0/index. Production takes deposits there with it; every node needs it',
+    example:
+      'xpub6D1AabNHCupeiLM65ZR9UStMhJ1vCpyV4XbZdyhMZBiJXALQtmn9p42VTQckoHVn8WNqS7dqnJokZHAHcHGoaQgmv8D45oNUKx6DZMNZBCd',
+    read: extendedPublicKey,
+  }),
+  start_height: setting('TRON_START_HEIGHT', {
+    about:
+      'The first block of Tron that is read for deposits, at the first start with TRON_DEPOSIT_XPUB: payments in earlier blocks are not found. Default: some minutes below the newest one',
+    example: '77000000',
+    read: blockHeight,
+  }),
   usdt: setting('TRON_USDT', {
     about: 'The contract of USDT on Tron, where it is not Tether’s: for test chains',
     example: 'TXLAQ63Xg1NAzckPwKHvzw7CSEmLMEqcdj',

@@ -158,6 +158,7 @@ const answersWith = (tx_hash: typeof plainHash) => ({
     wallet: WalletName,
     asset: Units,
     at_addresses: Units,
+    held_at: T.Optional(T.Array(T.Object({ address: WalletName, amount: Units }))),
     native: Figure,
     block_height: Nonce,
     block_hash: tx_hash,

@@ -220,6 +220,23 @@ test('a payment that got lost is made again after it has expired; reverted and c
   await assertSound(stage)
 }, 900_000)
 
+test('a transfer that was canceled with a number and before it was signed fails, and gives the money back', async () => {
+  const stage = await openStage()
+  const customer_id = await openCustomer(stage)
+  const doomed = await stage.start({ CRASH_AT: 'after_reserve' })
+  const died = doomed.process.signalCode === null ? once(doomed.process, 'exit') : undefined
+  const id = await accepted(apiOf(stage, doomed.url), orderOf(customer_id))
+  await died
+  const reserved = await stage.world.db.query('SELECT nonce, tx_hash FROM transfers')
+  expect(reserved.rows).toEqual([{ nonce: 0n, tx_hash: null }])
+  await stage.byTwo({ name: 'cancel_transfer', details: { transfer_id: id, reason: 'wrong address' } })
+  await stage.start()
+  await reaches(stage, id, { status: 'failed', failure_code: 'canceled', made: 0 })
+  expect(await balanceOf(stage, customer_id)).toBe(BALANCE)
+  expect(stage.stub.mined()).toEqual([])
+  await assertSound(stage)
+}, 400_000)
+
 describe('a server that is killed', () => {
   test('at each point of a payment pays once', async () => {
     const stage = await openStage()

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { keccak_256 } from '@noble/hashes/sha3.js'
@@ -20,10 +20,22 @@ export type StubTransaction = {
   readonly expiration: number
 }
 
+/** A call of a contract that moves tokens, such as a router: any number of times, of any token. Without a result: a payment of TRX. */
+export type StubCall = {
+  readonly moves: readonly {
+    readonly from: string
+    readonly to: string
+    readonly amount: bigint
+    /** Absent: the token of the stub. */
+    readonly token?: string
+  }[]
+  readonly result?: 'SUCCESS' | 'REVERT' | 'OUT_OF_ENERGY'
+}
+
 type StubLog = { readonly address: string; readonly topics: readonly string[]; readonly data: string }
 
 type MinedTransaction = StubTransaction & {
-  readonly result: 'SUCCESS' | 'REVERT' | 'OUT_OF_ENERGY'
+  readonly result: StubCall['result']
   readonly fee: bigint
   readonly logs: readonly StubLog[]
 }
@@ -61,6 +73,8 @@ export class TronStub {
   readonly contract: string
   readonly nodes: StubNode[] = []
   readonly pool = new Map<string, StubTransaction>()
+  /** Calls that the next block has. */
+  readonly calls = new Map<string, StubCall>()
   /** What happens to transfers to an address. */
   readonly effects = new Map<string, 'reverts' | 'out_of_energy' | 'takes_fee'>()
   /** The token's black list. */
@@ -116,12 +130,38 @@ export class TronStub {
       const fit = [...this.pool.values()].filter(
         ({ id, expiration }) => expiration > this.#head.at && !this.find(id),
       )
-      this.#append(
-        fit.map((one) => this.#run(one, balances)),
-        balances,
-      )
+      const called = [...this.calls].map(([id, call]) => this.#runCall(id, call, balances))
+      this.#append([...called, ...fit.map((one) => this.#run(one, balances))], balances)
+      this.calls.clear()
       for (const { id } of fit) this.pool.delete(id)
     }
+  }
+
+  /** The id of a call that the next block has. The same id again puts it into the chain again, after a reorganisation. */
+  call(call: StubCall, id = randomBytes(32).toString('hex')): string {
+    this.calls.set(id, call)
+    return id
+  }
+
+  /** A call that failed has moved nothing and has no logs. */
+  #runCall(
+    id: string,
+    { moves, result }: StubCall,
+    { tokens }: { tokens: Map<string, bigint> },
+  ): MinedTransaction {
+    const facts = { ...{ id, owner: '', to: '', amount: 0n, fee_limit: 0n, expiration: 0 }, result, fee: 0n }
+    if (result !== 'SUCCESS') return { ...facts, logs: [] }
+    for (const { from, to, amount, token } of moves) {
+      if (token !== undefined) continue
+      tokens.set(from, (tokens.get(from) ?? 0n) - amount)
+      tokens.set(to, (tokens.get(to) ?? 0n) + amount)
+    }
+    const logs = moves.map(({ from, to, amount, token = this.contract }) => ({
+      address: accountOf(token),
+      topics: [TRANSFER, word(accountOf(from)), word(accountOf(to))],
+      data: word(amount.toString(16)),
+    }))
+    return { ...facts, logs }
   }
 
   mineEvery(ms: number): void {
@@ -156,9 +196,9 @@ export class TronStub {
     return { ...transaction, result: 'SUCCESS', fee, logs: [log] }
   }
 
-  /** Other blocks take the place of the newest ones; what was in them is not back in the pool. */
-  reorganise(count: number): void {
-    if (count > this.depth) throw new Error('a solidified block does not leave the chain')
+  /** Other blocks take the place of the newest ones; what was in them is not back in the pool. `solid`: as no chain of Tron does. */
+  reorganise(count: number, { solid = false } = {}): void {
+    if (count > this.depth && !solid) throw new Error('a solidified block does not leave the chain')
     this.#blocks.splice(this.#blocks.length - count, count)
     for (let i = 0; i < count; i++) this.#append([], this.#copy())
   }
@@ -309,7 +349,7 @@ const shownBlock = (block: StubBlock | undefined) =>
 const shownInfo = ({ height, at }: StubBlock, { id, result, fee, logs }: MinedTransaction) => ({
   ...{ id, fee: Number(fee), blockNumber: height, blockTimeStamp: at, contractResult: [''] },
   receipt: { energy_usage_total: Number(ENERGY), net_usage: Number(BANDWIDTH), result },
-  ...(result === 'SUCCESS' ? {} : { result: 'FAILED', resMessage: '5245564552' }),
+  ...(result === 'SUCCESS' || result === undefined ? {} : { result: 'FAILED', resMessage: '5245564552' }),
   ...(logs.length > 0 ? { log: logs } : {}),
 })
 

@@ -36,7 +36,7 @@ async function readTokens(log: Pick<Logger, 'warn'> = silent): Promise<void> {
   const { network, scene, world } = stage
   const db = await world.db.connect()
   try {
-    await openTokenReader({ network, source: scene.chain.payments!, log }).read(db)
+    await openTokenReader({ network, otherTokens: scene.chain.payments!.otherTokens!, log }).read(db)
   } finally {
     db.release()
   }

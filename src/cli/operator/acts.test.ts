@@ -161,6 +161,7 @@ const table: Readonly<Record<string, Row>> = {
   'custody move': { kind: 'money', typed: onRail({ in: true, amount: '5', reference: 'r' }) },
   'rails list': { kind: 'reads' },
   'sweeps list': { kind: 'reads' },
+  'deposits unswept': { kind: 'reads' },
   'deposits unknown-tokens': { kind: 'reads' },
   'rails pause': { kind: 'open', typed: onRail() },
   'rails resume': { kind: 'money', typed: onRail() },

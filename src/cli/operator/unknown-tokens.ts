@@ -5,11 +5,11 @@ import { environmentOption, type Input, listed, type Output, type Reach } from '
 /** Of each network. */
 const SHOWN = 50
 
-const evmNetworks = networkNames.filter((name: Network) => networks[name].kind === 'evm')
+const withTokens = networkNames.filter((name: Network) => networks[name].kind !== 'bitcoin')
 
 export async function unknownTokensList(input: Input, { worlds }: Reach): Promise<Output> {
   const { db } = worlds[environmentOption(input) ?? 'production']
-  const found = await Promise.all(evmNetworks.map((network) => newestUnknownTokens(db, network, SHOWN)))
+  const found = await Promise.all(withTokens.map((network) => newestUnknownTokens(db, network, SHOWN)))
   const data = found.flat()
   const shown = data.map(({ network, contract, address, amount, tx_hash, seen_at }) => ({
     ...{ network, contract, address, amount },

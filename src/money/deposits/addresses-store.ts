@@ -61,13 +61,14 @@ export async function addressesByText(db: Db, address: string): Promise<DepositA
   return rows
 }
 
-/** Those of the texts, in any case, that are deposit addresses of the network; in lower case. */
+/** Those of the texts that are deposit addresses of the network: on EVM networks in any case, and then in lower case. */
 export async function ourAddresses(
   db: Db,
   network: Network,
   texts: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (texts.length === 0) return new Set()
+  if (networks[network].kind !== 'evm') return new Set((await addressIndexes(db, network, texts)).keys())
   const { rows } = await db.query<{ address: string }>({
     name: 'deposit addresses among texts',
     text: 'SELECT lower(address) AS address FROM deposit_addresses WHERE network = $1 AND lower(address) = ANY($2)',

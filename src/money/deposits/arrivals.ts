@@ -4,6 +4,7 @@ import { formatMoney, money, UNITS_MAX } from '../../core/money.ts'
 import { type Network, networks } from '../../core/networks.ts'
 import type { Db } from '../../db/pool.ts'
 import { orNone } from '../../rails/chain/check.ts'
+import { canonicalAddress } from '../../rails/chain/deposit-addresses.ts'
 import type { KnownBlock, Payment, PaymentSource, TransactionSeen } from '../../rails/chain/rail.ts'
 import {
   closeOpenException,
@@ -21,7 +22,7 @@ import { type Deposit, depositsPaidBy, takeDueDeposits } from './store.ts'
 export type Arrivals = {
   readonly world: World
   readonly network: Network
-  readonly source: Pick<PaymentSource, 'transaction'>
+  readonly source: Pick<PaymentSource, 'transaction' | 'watched_depth'>
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
@@ -115,18 +116,18 @@ async function noteMined(db: Db, arrivals: Arrivals, { tx_hash, seen, stored }: 
 
 /** Whether the transaction pays nothing at the place of the deposit, or another payment than that of a dropped one. */
 const isElsewhere = ({ status, address, amount }: Deposit, paid: Payment | undefined): boolean =>
-  !paid || (status === 'dropped' && (paid.amount !== amount || paid.to !== address?.toLowerCase()))
+  !paid || (status === 'dropped' && (paid.amount !== amount || canonicalAddress(paid.to) !== address))
 
 /** `gone`: the payment is not in the chain. */
 type FinalityNow = 'final' | 'open' | 'gone'
 
-/** Asked only about what is credited: the network's own finality, which is deeper than what credits. */
+/** Asked only about what is credited: the network's own finality, or a depth, deeper than what credits. */
 async function finalityOf(
-  { world, network }: Arrivals,
+  { world, network, source: { watched_depth = 0 } }: Arrivals,
   block: Mined['seen'],
   stored: readonly Deposit[],
 ): Promise<FinalityNow> {
-  if (!stored.some(({ status }) => status === 'completed')) return 'open'
+  if (!stored.some(({ status }) => status === 'completed') || block.depth < watched_depth) return 'open'
   const finality = (await world.chains[network].finality?.(block)) ?? 'final'
   return finality === 'final' ? 'final' : 'open'
 }

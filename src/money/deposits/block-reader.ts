@@ -1,11 +1,12 @@
 import { crashPoint } from '../../core/crash-point.ts'
 import { type Network, networks } from '../../core/networks.ts'
 import type { Db } from '../../db/pool.ts'
-import type { PaymentHint, PaymentSource } from '../../rails/chain/rail.ts'
+import type { PaymentHint, PaymentSource, TokenArrival } from '../../rails/chain/rail.ts'
 import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import { ourAddresses } from './addresses-store.ts'
 import { type Arrivals, noteTransactions, type Unclear } from './arrivals.ts'
 import { type DepositScan, moveScan, type Pass, positionOf, scanOf } from './scans-store.ts'
+import { storeUnknownTokens } from './unknown-tokens-store.ts'
 
 /** Reads ranges of blocks for payments to deposit addresses, and stores how far it came. */
 export type BlockReader = Arrivals & {
@@ -20,7 +21,14 @@ const SPAN = { first: 100n, most: 2000n }
 
 export const openBlockReader = (
   parts: Pick<BlockReader, 'world' | 'network' | 'source' | 'log'>,
-): BlockReader => ({ ...parts, depth: BigInt(networks[parts.network].confirmations), span: SPAN.first })
+): BlockReader => ({
+  ...parts,
+  depth: BigInt(networks[parts.network].confirmations),
+  span: lower(SPAN.first, parts.source.span_most),
+})
+
+const lower = (span: bigint, most: bigint | undefined): bigint =>
+  most !== undefined && most < span ? most : span
 
 type Reading = {
   readonly pass: Pass
@@ -81,22 +89,22 @@ async function readRange(
   { pass, from, to }: Range,
 ): Promise<string | 'refused' | undefined> {
   const { network, source } = reader
-  const scanned = await source.scan({ from, to })
+  const scanned = await source.scan({ from, to, is_final: pass === 'final' })
   const blocks = to - from + 1n
   if (scanned.kind === 'refused') {
     if (blocks === 1n) throw new Error(`${network}: an endpoint does not tell the logs of block ${to}`)
     reader.span = blocks / 2n
     return 'refused'
   }
-  const { block_hash, is_shared, hints } = scanned
+  const { block_hash, is_shared, hints, other_tokens = [] } = scanned
   if (block_hash === undefined || (pass === 'final' && !is_shared)) return undefined
   const unclear = await noteHints(db, reader, hints)
   if (unclear.length > 0 && pass === 'final') {
     await tellContradictions(db, reader, unclear)
     return undefined
   }
-  const doubled = reader.span * 2n
-  if (blocks >= reader.span) reader.span = doubled < SPAN.most ? doubled : SPAN.most
+  await noteOtherTokens(db, reader, other_tokens)
+  if (blocks >= reader.span) reader.span = lower(lower(reader.span * 2n, SPAN.most), source.span_most)
   return block_hash
 }
 
@@ -111,6 +119,20 @@ async function noteHints(
   )
   const asked = [...heights].map(([tx_hash, block_height]) => ({ tx_hash, known: { block_height } }))
   return noteTransactions(db, reader, asked)
+}
+
+/** For operators only (`unknown-tokens.ts`). */
+async function noteOtherTokens(
+  db: Db,
+  { network }: BlockReader,
+  found: readonly TokenArrival[],
+): Promise<void> {
+  const ours = await ourAddresses(db, network, [...new Set(found.map(({ address }) => address))])
+  await storeUnknownTokens(
+    db,
+    network,
+    found.filter(({ address }) => ours.has(address)),
+  )
 }
 
 /** An endpoint that does not answer is no contradiction: the age of the scan tells of it. */

@@ -37,3 +37,18 @@ export async function depositsAt(
     credited_later: { count: later, amount: later_amount },
   }
 }
+
+/** The deposit addresses of a network that were ever paid, and what was credited at each. */
+export async function creditedByAddress(
+  db: Db,
+  network: Network,
+): Promise<{ address: string; address_index: number; customer_id: string; credited: bigint }[]> {
+  const { rows } = await db.query({
+    name: 'credited by address',
+    text: `SELECT a.address, a.address_index, a.customer_id, coalesce(sum(d.amount) FILTER (WHERE d.status = 'completed'), 0)::bigint AS credited
+      FROM deposits d JOIN deposit_addresses a ON a.network = d.rail AND a.address = d.address
+      WHERE d.rail = $1 AND d.tx_hash IS NOT NULL GROUP BY a.address, a.address_index, a.customer_id`,
+    values: [network],
+  })
+  return rows
+}

@@ -56,10 +56,11 @@ export function openDepositFinder(options: FinderOptions): DepositFinder {
 
 async function readBlocks(db: Db, reader: BlockReader, shouldContinue: () => boolean): Promise<void> {
   const { network, source, depth } = reader
-  const { block_height: head } = await source.head()
+  const { block_height: head, final_height = head } = await source.head()
   if (!(await scanOf(db, network))) await begin(db, reader, head)
   const is_read = await readUpTo(db, reader, { pass: 'newest', target: head, shouldContinue })
-  const final = head + 1n - depth
+  const deep = head + 1n - depth
+  const final = deep < final_height ? deep : final_height
   const is_final = await readUpTo(db, reader, { pass: 'final', target: final, shouldContinue })
   if (!is_read || !is_final) return
   await noteAtHead(db, network, head)

@@ -22,12 +22,12 @@ export const READ_TOKENS_EVERY_MS = 5 * 60_000
 
 export const tokenReaders = (world: World, log: Logger): TokenReader[] =>
   Object.values(world.chains).flatMap(({ network, payments }) =>
-    payments ? [openTokenReader({ network, source: payments, log })] : [],
+    payments?.otherTokens ? [openTokenReader({ network, otherTokens: payments.otherTokens, log })] : [],
   )
 
 type ReaderOptions = {
   readonly network: Network
-  readonly source: Pick<PaymentSource, 'otherTokens'>
+  readonly otherTokens: NonNullable<PaymentSource['otherTokens']>
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -38,7 +38,7 @@ const ASKED_MOST = 50
 const SPAN = { first: 500n, most: 2000n }
 const TOLD_EVERY_MS = 3_600_000
 
-export function openTokenReader({ network, source, log }: ReaderOptions): TokenReader {
+export function openTokenReader({ network, otherTokens, log }: ReaderOptions): TokenReader {
   /** How many blocks are asked for at once: halved when the endpoints refuse, doubled when they do not. */
   let span = SPAN.first
   let told_at = -Infinity
@@ -59,7 +59,7 @@ export function openTokenReader({ network, source, log }: ReaderOptions): TokenR
   async function readSome(db: Db, at: TokenScan, some: Addresses): Promise<TokenScan | 'skipped'> {
     const { height, upto, after_index } = at
     const addresses = some.map(({ address }) => address)
-    const found = await source.otherTokens({ addresses, from: height + 1n, to: upto })
+    const found = await otherTokens({ addresses, from: height + 1n, to: upto })
     if (found !== 'refused') {
       await storeUnknownTokens(db, network, found)
       return { height, upto, after_index: some.at(-1)!.address_index }

@@ -63,6 +63,8 @@ export type Holdings = Block & {
   readonly asset: bigint
   /** What customers paid in and no transfer can spend yet: the sum over the addresses that were asked about. */
   readonly at_addresses: bigint
+  /** The same by address; absent on a chain with coins. */
+  readonly held_at?: readonly { readonly address: string; readonly amount: bigint }[]
   /** The coin that pays for gas, in its smallest unit. */
   readonly native: bigint
 }
@@ -180,12 +182,16 @@ export type Payment = {
 export type PaymentHint = { readonly to: string; readonly tx_hash: string; readonly block_height: bigint }
 
 export type Scanned =
-  /** `block_hash` is that of the last block; undefined if endpoints tell different ones. `is_shared`: a quorum has read the blocks. */
+  /**
+   * `block_hash` is that of the last block; undefined if endpoints tell different ones. `is_shared`: a quorum has read the blocks.
+   * `other_tokens`: where logs cannot be asked for by address, of a final range, to anybody.
+   */
   | {
       readonly kind: 'read'
       readonly block_hash: string | undefined
       readonly is_shared: boolean
       readonly hints: readonly PaymentHint[]
+      readonly other_tokens?: readonly TokenArrival[]
     }
   /** An endpoint did not answer, or the range is too long for it. */
   | { readonly kind: 'refused' }
@@ -208,25 +214,31 @@ export type TransactionSeen =
 export type PaymentSource = {
   /** The first block that is read, at the first run. */
   readonly start_height?: bigint
-  /** The newest block that all endpoints have. */
-  head(): Promise<Block>
+  /** So deep a credited payment is watched, where the rail does not tell finality. */
+  readonly watched_depth?: number
+  /** How many blocks are read at once at most, where they are read one by one. */
+  readonly span_most?: bigint
+  /** The newest block that all endpoints have. `final_height`: the newest that nothing can replace, where nodes tell it. */
+  head(): Promise<Block & { readonly final_height?: bigint }>
   /** As one endpoint tells it. Undefined above its head. */
   hashAt(height: bigint): Promise<string | undefined>
-  scan(range: { readonly from: bigint; readonly to: bigint }): Promise<Scanned>
+  /** `is_final`: the blocks are deep enough to be final, and are not read again. */
+  scan(range: BlockRange & { readonly is_final: boolean }): Promise<Scanned>
   /**
    * `known`: where the transaction was seen before. An endpoint that is not there yet, or that still has this block and not the
    * transaction, proves nothing.
    */
   transaction(tx_hash: string, known?: KnownBlock): Promise<TransactionSeen>
-  /** Transfers of other tokens than the asset to these addresses, as any endpoint tells them. They are shown, and never credited. */
-  otherTokens(wanted: OtherTokensWanted): Promise<OtherTokens>
+  /**
+   * Transfers of other tokens than the asset to these addresses, as any endpoint tells them. They are shown, and never credited. Absent
+   * where `scan` tells them.
+   */
+  otherTokens?(wanted: OtherTokensWanted): Promise<OtherTokens>
 }
 
-export type OtherTokensWanted = {
-  readonly addresses: readonly string[]
-  readonly from: bigint
-  readonly to: bigint
-}
+export type BlockRange = { readonly from: bigint; readonly to: bigint }
+
+export type OtherTokensWanted = BlockRange & { readonly addresses: readonly string[] }
 
 /** `refused`: too much for every endpoint that answers. */
 export type OtherTokens = readonly TokenArrival[] | 'refused'
@@ -235,7 +247,7 @@ export type OtherTokens = readonly TokenArrival[] | 'refused'
 export type TokenArrival = {
   readonly contract: string
   readonly tx_hash: string
-  /** The place of the log in its block. */
+  /** The place of the log in its block; on Tron in its transaction. */
   readonly log_index: number
   readonly block_height: bigint
   readonly address: string

@@ -441,6 +441,41 @@ describe('endpoints', () => {
     expect((await stage.rail.holdings()).native).toBe(much)
   })
 
+  test('holdings of more addresses than can be read within a block are those of one block', async () => {
+    const { stub, rail } = await openStage({ nodes: 2 })
+    const addresses = Array.from({ length: 70 }, (_, n) =>
+      tronAddressOfKey(createHash('sha256').update(`deposits ${n}`).digest()),
+    )
+    const moves = addresses.map((to) => ({ from: wallet, to, amount: 5n }))
+    stub.call({ moves, result: 'SUCCESS' })
+    stub.mine(5)
+    let asked = 0
+    const moved = () => {
+      if (++asked > 130 || asked % 30 > 0) return
+      // An address that was read already pays the wallet, and another one is paid.
+      const [first, second] = addresses.slice(asked / 30)
+      const swept = { from: first!, to: wallet, amount: 5n }
+      const paid = { from: wallet, to: second!, amount: 1n }
+      stub.call({ moves: [swept, paid], result: 'SUCCESS' })
+      stub.mine(1)
+    }
+    for (const node of stub.nodes)
+      node.lie = (path, answer) => {
+        if (path.endsWith('triggerconstantcontract')) moved()
+        return answer
+      }
+    const held = await rail.holdings(addresses)
+    const figures = new Map(held.held_at!.map((one) => [one.address, one.amount]))
+    expect(asked, 'some were asked about again, not all').toBeGreaterThan(2 * (addresses.length + 1))
+    expect(asked).toBeLessThan(3 * addresses.length)
+    expect(held.asset + held.at_addresses, 'what moves among ours stays ours').toBe(1_000_000_000n)
+    // All of the last moves are solidified when nothing moves any more.
+    stub.mine(5)
+    const after = await rail.holdings(addresses)
+    for (const { address, amount: now } of after.held_at!) expect(now).toBe(stub.balanceOf(address))
+    expect(figures.get(addresses[1]!), 'swept while the others were read').toBe(0n)
+  })
+
   test('holdings that differ at one block are none', async () => {
     const stage = await openStage({ nodes: 2 })
     stage.stub.nodes[1]!.lie = (path, answer) =>

@@ -37,6 +37,7 @@ import {
 } from './tron/calls.ts'
 import { readTronHoldings } from './tron/holdings.ts'
 import { numberOf, type TronPlace, type TronScene, tokenCall } from './tron/payment.ts'
+import { tronPayments } from './tron/payments.ts'
 import { screenTronOrder } from './tron/screening.ts'
 import { look, signPayment, type TronDrafts } from './tron/signing.ts'
 import { trc20TransfersIn } from './tron/token.ts'
@@ -57,6 +58,8 @@ export type TronRailOptions = {
   readonly reserved_most?: number
   /** The signer's limit of an hour: it never signs an order above it. */
   readonly order_most?: bigint
+  /** Customers pay in. `start_height`: the first block that is read for them. */
+  readonly deposits?: { readonly start_height?: bigint }
   readonly clock?: { now(): number }
   readonly log?: Pick<Logger, 'info' | 'warn'>
 }
@@ -98,6 +101,9 @@ export function openTronRail(options: TronRailOptions): TronRail {
     ...(order_most === undefined ? {} : { order_most }),
     // Nothing replaces a transaction that waits: it is mined, or it expires.
     replace_after_ms: parts.place.expiry_ms,
+    ...(options.deposits
+      ? { payments: tronPayments(rpc, { contract: parts.place.contract, ...options.deposits }) }
+      : {}),
     address: parts.address,
 
     feeInputs: () =>

@@ -1,8 +1,10 @@
+import { networkNames, networks } from '../../../core/networks.ts'
 import type { CliCommand } from '../../command.ts'
 import { production_or } from '../options.ts'
 
 const load = () => import('../../operator/sweeps.ts')
 
+const loadUnswept = () => import('../../operator/unswept.ts')
 const loadTokens = () => import('../../operator/unknown-tokens.ts')
 
 export const sweepCommands: CliCommand[] = [
@@ -14,6 +16,17 @@ export const sweepCommands: CliCommand[] = [
     who: 'operator',
     lists: true,
     runWith: async (input, reach) => (await load()).sweepsList(input, reach),
+  },
+  {
+    name: 'deposits unswept',
+    takes: networkNames.filter((name) => networks[name].kind !== 'bitcoin').join('|'),
+    about:
+      'List the deposit addresses of a network that hold USDT now, as the chain tells it, with their indexes',
+    options: { environment: production_or },
+    examples: ['trilho deposits unswept tron'],
+    who: 'operator',
+    lists: true,
+    runWith: async (input, reach) => (await loadUnswept()).unsweptList(input, reach),
   },
   {
     name: 'deposits unknown-tokens',

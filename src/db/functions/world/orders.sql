@@ -104,11 +104,17 @@ CREATE OR REPLACE TRIGGER transfers_charged_once BEFORE UPDATE OF charged, charg
 
 -- Nothing that was signed fails on anybody's word but the chain's, and the chain speaks of what was broadcast. So what is
 -- pending fails only while nothing is reserved: a nonce that nobody spends is a gap, behind which all later ones wait. Or its
--- nonce was spent by a cancel, and no payment was ever signed. The audit checks that this cancel is in a block.
+-- nonce was spent by a cancel, and no payment was ever signed. The audit checks that this cancel is in a block. Or it was canceled on
+-- Tron before it was signed: there the number is the service's own, and no transaction waits behind it.
 CREATE OR REPLACE FUNCTION signed_is_out() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF OLD.tx_hash IS NULL AND NEW.tx_hash IS NULL AND OLD.cancel_requested_at IS NOT NULL AND NEW.failure_code = 'canceled'
       AND EXISTS (SELECT FROM transactions x WHERE x.transfer_id = OLD.id AND x.purpose = 'cancel') THEN
+    RETURN NEW;
+  END IF;
+  IF OLD.network = 'tron' AND OLD.wallet_id <> 'tron:simulated' AND OLD.tx_hash IS NULL AND NEW.tx_hash IS NULL
+      AND OLD.cancel_requested_at IS NOT NULL AND NEW.failure_code = 'canceled'
+      AND NOT EXISTS (SELECT FROM transactions x WHERE x.transfer_id = OLD.id) THEN
     RETURN NEW;
   END IF;
   RAISE EXCEPTION '% has a nonce or was signed: it cannot fail before the chain says so', OLD.id;

@@ -157,6 +157,19 @@ test('after a restore or a promotion nothing is signed until all that was signed
   expect(await chain.wallet()).toMatchObject({ pool: 0n })
 })
 
+test('a wallet that is new in a database that has paid on Tron begins with a quiet time', async () => {
+  const { chain, follow, pass, addTransfer, db } = await openStage()
+  await addTransfer('confirmed', ['ab'.repeat(32)])
+  await follow()
+  await expect(chain.wallet()).rejects.toMatchObject({ code: 'rail_unavailable' })
+  for (let minute = 0; minute < 12; minute++) {
+    pass(MINUTE_MS)
+    await follow()
+  }
+  expect(await chain.wallet()).toMatchObject({ claimed: 0n })
+  expect((await db.query('SELECT count(*)::integer AS count FROM wallet_scans')).rows).toEqual([{ count: 1 }])
+})
+
 test('a second payment of a transfer that has ended is an exception', async () => {
   const { follow, payElsewhere, addTransfer, paused, db } = await openStage()
   await follow()

@@ -101,8 +101,10 @@ async function readOutgoing(
   const head = await rail.solidHead()
   const before = await walletScanOf(db, wallet_id)
   // What the wallet paid before this database knew it is none of its transfers.
-  if (!before) await beginWalletScan(db, wallet_id, head)
-  else await keepQuietIfBehind(options, db, { wallet, before, head })
+  if (!before) {
+    const quiet_until = new Date(Math.max(head.at_ms, clock.now()) + QUIET_MS)
+    await beginWalletScan(db, wallet_id, { block: head, quiet_until })
+  } else await keepQuietIfBehind(options, db, { wallet, before, head })
   const foreign: string[] = []
   let at = (await walletScanOf(db, wallet_id))!.height
   while (at < head.height && shouldContinue()) {

@@ -30,13 +30,22 @@ export async function walletScanOf(db: Db, wallet_id: string): Promise<WalletSca
 
 type ReadBlock = Pick<OutgoingBlock, 'height' | 'hash' | 'at_ms'>
 
-/** The first position of a wallet. A position that another node stored first stays. */
-export async function beginWalletScan(db: Db, wallet_id: string, block: ReadBlock): Promise<void> {
+/**
+ * The first position of a wallet. A position that another node stored first stays. A database that has paid on Tron may be an older copy
+ * of one that paid from this wallet already: then the wallet begins with a quiet time.
+ */
+export async function beginWalletScan(
+  db: Db,
+  wallet_id: string,
+  { block, quiet_until }: { readonly block: ReadBlock; readonly quiet_until: Date },
+): Promise<void> {
   await db.query({
     name: 'begin wallet scan',
-    text: `INSERT INTO wallet_scans (wallet_id, height, hash, block_at, quiet_until, read_in) VALUES ($1, $2, $3, $4, NULL, ${INCARNATION})
+    text: `INSERT INTO wallet_scans (wallet_id, height, hash, block_at, quiet_until, read_in)
+      SELECT $1, $2, $3, $4, CASE WHEN EXISTS (SELECT FROM wallet_scans) OR EXISTS (SELECT FROM transactions WHERE network = 'tron') THEN $5::timestamptz END,
+        ${INCARNATION}
       ON CONFLICT DO NOTHING`,
-    values: [wallet_id, block.height, block.hash, new Date(block.at_ms)],
+    values: [wallet_id, block.height, block.hash, new Date(block.at_ms), quiet_until],
   })
 }
 

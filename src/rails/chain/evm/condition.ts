@@ -83,18 +83,19 @@ async function holdingsAt(
     readBalance(node, contract, wallet, height),
     node.ask(nativeBalance(wallet, height)),
   ])
-  let at_addresses = 0n
+  const held_at: { address: string; amount: bigint }[] = []
   for (let i = 0; i < addresses.length; i += ASKED_AT_ONCE) {
     const asked = addresses.slice(i, i + ASKED_AT_ONCE)
     const held = await Promise.all(asked.map((address) => readBalance(node, contract, address, height)))
-    for (const amount of held) {
+    for (const [n, amount] of held.entries()) {
       if (amount === undefined) return undefined
-      at_addresses += amount
+      held_at.push({ address: asked[n]!, amount })
     }
   }
   const after = await node.ask(blockAt(height))
   if (asset === undefined || !before || after?.hash !== before.hash) return undefined
-  return { wallet, asset, at_addresses, native, block_height: height, block_hash: before.hash }
+  const at_addresses = held_at.reduce((sum, { amount }) => sum + amount, 0n)
+  return { wallet, asset, at_addresses, held_at, native, block_height: height, block_hash: before.hash }
 }
 
 /**

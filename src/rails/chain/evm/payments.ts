@@ -1,15 +1,8 @@
-import type {
-  KnownBlock,
-  OtherTokens,
-  OtherTokensWanted,
-  Payment,
-  PaymentSource,
-  Scanned,
-  TransactionSeen,
-} from '../rail.ts'
+import type { KnownBlock, OtherTokens, OtherTokensWanted, PaymentSource, Scanned } from '../rail.ts'
 import type { Rpc } from '../rpc.ts'
 import { EndpointFailure } from '../rpc-endpoint.ts'
 import type { RpcNode } from '../rpc-health.ts'
+import { isPayment, type TransactionView, transactionSeen } from '../transaction-views.ts'
 import { blockAt, knowsTransaction, logsIn, logsOfAnyContract, newestBlock, receiptOf } from './calls.ts'
 import type { EvmPlace } from './network.ts'
 import { addressTopic, isSameAddress, TRANSFER_TOPIC, transferIn } from './token.ts'
@@ -104,17 +97,6 @@ const orRefused = <Answer>(asked: Promise<Answer>): Promise<Answer | 'refused'> 
     throw error
   })
 
-/** Anybody may log a transfer of zero to anybody. What an address pays to itself does not make it hold more. */
-const isPayment = ({ from, to, amount }: Pick<Payment, 'from' | 'to' | 'amount'>): boolean =>
-  amount > 0n && from !== to
-
-/** What one endpoint shows. `head` is its newest block when it was asked. */
-export type TransactionView =
-  | (Extract<TransactionSeen, { kind: 'mined' }> & { readonly head: bigint })
-  | { readonly kind: 'waiting' | 'absent'; readonly head: bigint }
-  /** The node is between two branches. */
-  | { readonly kind: 'unclear' }
-
 type Asked = { readonly tx_hash: string; readonly known: KnownBlock | undefined }
 
 async function viewsOf(rpc: Rpc, place: EvmPlace, asked: Asked): Promise<readonly TransactionView[]> {
@@ -148,31 +130,3 @@ async function viewWithout(node: RpcNode, { tx_hash, known }: Asked, head: bigin
   if (block && block.hash === known?.block_hash) return { kind: 'unclear' }
   return { kind: is_known ? 'waiting' : 'absent', head }
 }
-
-/** A transaction moves money only if a quorum of endpoints shows the same of it and none shows something else. */
-export function transactionSeen(
-  views: readonly TransactionView[],
-  { quorum, known }: { readonly quorum: number; readonly known: KnownBlock | undefined },
-): TransactionSeen {
-  const mined = views.flatMap((view) => (view.kind === 'mined' ? [view] : []))
-  const heights = [known?.block_height ?? 0n, ...mined.map(({ block_height }) => block_height)]
-  const reached = heights.reduce((one, other) => (other > one ? other : one))
-  // An endpoint below the block cannot have the transaction.
-  const counted = views.filter((view) => view.kind !== 'unclear' && view.head >= reached)
-  const [first] = mined
-  if (!first) {
-    if (counted.length < quorum) return { kind: 'unclear', contradiction: false }
-    return { kind: counted.some(({ kind }) => kind === 'waiting') ? 'waiting' : 'absent' }
-  }
-  const is_same = counted.every((view) => view.kind === 'mined' && keyOf(view) === keyOf(first))
-  if (!is_same) return { kind: 'unclear', contradiction: true }
-  if (counted.length < quorum) return { kind: 'unclear', contradiction: false }
-  const { block_height, block_hash, payments } = first
-  return {
-    ...{ kind: 'mined', block_height, block_hash, payments },
-    depth: Math.min(...mined.map(({ depth }) => depth)),
-  }
-}
-
-const keyOf = ({ block_hash, payments }: Extract<TransactionView, { kind: 'mined' }>): string =>
-  [block_hash, ...payments.map(({ output_index, to, amount }) => `${output_index} ${to} ${amount}`)].join()

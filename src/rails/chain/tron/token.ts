@@ -34,12 +34,16 @@ const ADDRESS_WORD = /^0{24}[0-9a-f]{40}$/
 /** Accounts, as 20 bytes in hex. */
 export function trc20TransfersIn(logs: readonly TronLog[], contract: string): TronTransfer[] {
   const account = accountHexOf(contract)
-  return logs.flatMap(({ address, topics, data }, log_index) => {
+  return anyTransfersIn(logs).flatMap(({ token, ...transfer }) => (token === account ? [transfer] : []))
+}
+
+/** Of any contract, whose account is `token`. A log of another form, as of an NFT, is left out. */
+export function anyTransfersIn(logs: readonly TronLog[]): (TronTransfer & { readonly token: string })[] {
+  return logs.flatMap(({ address: token, topics, data }, log_index) => {
     const [topic, from, to] = topics
-    const is_transfer =
-      address === account && topic === TRON_TRANSFER_TOPIC && topics.length === 3 && WORD.test(data)
+    const is_transfer = topic === TRON_TRANSFER_TOPIC && topics.length === 3 && WORD.test(data)
     if (!is_transfer || !ADDRESS_WORD.test(from!) || !ADDRESS_WORD.test(to!)) return []
-    return [{ log_index, from: from!.slice(24), to: to!.slice(24), amount: BigInt(`0x${data}`) }]
+    return [{ token, log_index, from: from!.slice(24), to: to!.slice(24), amount: BigInt(`0x${data}`) }]
   })
 }
 

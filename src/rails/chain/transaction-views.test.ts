@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type TransactionView, transactionSeen } from './payments.ts'
+import { type TransactionView, transactionSeen } from './transaction-views.ts'
 
 const payment = { output_index: 0, from: '0xaa', to: '0xbb', amount: 5n }
 const mined = (changes: Partial<Extract<TransactionView, { kind: 'mined' }>> = {}): TransactionView => ({
