@@ -103,7 +103,9 @@ async function keepUnpaid(
   const order = chainOrderOf(transfer)
   const newest = made.at(-1)!
   const is_canceled = newest.purpose === 'cancel'
-  if (is_canceled && seen === 'absent' && (await rail.broadcast(order, newest)).kind === 'accepted') return
+  // What waits may be the payment: the node of the service can have died between storing the cancel and broadcasting it.
+  const is_out = is_canceled && (await rail.broadcast(order, newest)).kind === 'accepted'
+  if (is_out && seen === 'absent') return
   const is_stuck = world.clock.now() - newest.created_at.getTime() >= rail.replace_after_ms
   if (is_canceled && !is_stuck) return
   const answer = await rail.attempt(order, reservationOf(transfer), made, 'cancel')
