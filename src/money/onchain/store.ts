@@ -386,6 +386,7 @@ export const transferChecks: readonly Check[] = [
             OR bool_or(x.purpose = 'pay' AND x.created_at > t.cancel_requested_at) AS paid_after_cancel,
           count(x.block_hash) AS mined, bool_or(x.block_hash IS NOT NULL AND x.purpose = 'cancel') AS canceled,
           bool_or(x.block_hash IS NOT NULL AND ${isLateCancel}) AS canceled_late,
+          bool_or(${isLateCancel}) AND NOT bool_or(x.purpose = 'cancel' AND x.created_at <= t.completed_at) AS only_late,
           bool_and(x.block_hash IS NULL OR x.tx_hash = t.tx_hash OR x.purpose = 'cancel') AS shown_is_mined,
           bool_or(x.purpose = 'pay' AND x.tx_hash = t.tx_hash AND x.signed = t.signed_transaction) AS shown,
           bool_and(x.network = t.network AND x.created_at >= t.created_at AND x.purpose IN ('pay', 'cancel')
@@ -396,6 +397,7 @@ export const transferChecks: readonly Check[] = [
       WHERE t.id IS NULL OR (t.tx_hash IS NULL) <> (coalesce(x.payments, 0) = 0) OR (x.transfer_id IS NOT NULL AND (t.nonce IS NULL
         OR x.made <> x.newest OR x.mined > 1 OR (x.payments > 0 AND NOT x.shown) OR x.paid_after_cancel OR NOT x.sound OR (x.mined > 0 AND t.completed_at IS NULL)
         OR NOT x.shown_is_mined OR (t.status = 'confirmed' AND x.canceled)
+        OR (t.failure_code = 'canceled' AND x.only_late)
         OR (t.status = 'failed' AND x.mined > 0 AND NOT x.canceled_late AND x.canceled <> (t.failure_code = 'canceled'))))`,
   },
   {

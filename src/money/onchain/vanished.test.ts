@@ -143,6 +143,21 @@ test('a cancel whose block vanished is broadcast again: the payment that it repl
   await compare()
   expect(await exceptions()).toEqual([['contradiction', expect.stringContaining('mined again')]])
   expect([(await now()).status, await paid()]).toEqual(['failed', 0n])
+
+  // A late cancel is not what the operators asked for.
+  const { bench } = custody
+  const trigger = (how: string) => `ALTER TABLE transactions ${how} TRIGGER transactions_stay`
+  const moved = (by: string) =>
+    bench.admin(
+      trigger('DISABLE'),
+      `UPDATE transactions SET created_at = created_at ${by} interval '1 hour' WHERE purpose = 'cancel'`,
+      trigger('ENABLE'),
+    )
+  await moved('+')
+  expect((await bench.findings()).map(({ check }) => check)).toContain(
+    'every transaction belongs to a transfer, which shows one of its payments and ends by at most one of them',
+  )
+  await moved('-')
 })
 
 test('a reverted payment whose block vanished never pays later: a cancel takes its nonce, and the exception closes by itself', async () => {
