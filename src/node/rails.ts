@@ -331,7 +331,7 @@ function openBitcoin({ config, sealKey, signedBefore, db, remote, clock, log }: 
     ...(genesis === undefined ? {} : { genesis }),
   })
   const rail = openBitcoinRail({
-    ...{ rpc, signer, caps, rate_fallback, clock, log },
+    ...{ rpc, signer, caps, rate_fallback, clock, log, is_mainnet: genesis === undefined },
     ...(wallet === undefined ? {} : { wallet }),
   })
   const chain = followedChain({

@@ -133,7 +133,8 @@ export const approvalChecks: readonly Check[] = [
     // The approval is written in the transaction that requests the cancel, with the same time.
     sql: (within) => `SELECT t.id AS object_id, t.partner_id, t.cancel_requested_at FROM transfers t
       WHERE ${IN_PRODUCTION} AND ${within('t.id')} AND (t.cancel_requested_at IS NOT NULL OR t.failure_code = 'canceled'
-        OR EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'cancel'))
+        OR EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'cancel'
+          AND (t.completed_at IS NULL OR x.created_at <= t.completed_at)))
         AND NOT ${approved(
           [
             `p.action = 'cancel_transfer'`,

@@ -235,13 +235,13 @@ const resolved = (
 ): Write[] => resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null && !is_spent }, resolution, now)
 
 /**
- * The transaction by which a transfer has ended was mined again, in another block than the stored one, with the same effect. Nothing
- * else changes: the ledger counts the payment already.
+ * The block by which a transfer has ended vanished, and a later block has the same effect: of the same transaction, or of a cancel in place
+ * of one that paid nothing. Nothing else changes: the ledger counts the end already.
  */
 export const moveToBlock = (
   { id, partner_id }: Transfer,
   { attempt, ...block }: Mined,
-  vanished_hash: string,
+  vanished: { readonly attempt: number; readonly block_hash: string },
 ): Command<void> => ({
   partner_id,
   locks: { rows: [{ source: transferRows, id }] },
@@ -250,16 +250,51 @@ export const moveToBlock = (
     if (!row || !isFinalTransfer(row)) return { result: undefined }
     return {
       writes: [
+        ...(vanished.attempt === attempt.attempt
+          ? []
+          : [writeTo(updateMined, { transfer_id: id, attempt: vanished.attempt, ...noBlock })]),
         writeTo(updateMined, { transfer_id: id, attempt: attempt.attempt, ...block }),
         writeTo(closeVanished, {
           object_id: id,
-          block_hash: vanished_hash,
+          block_hash: vanished.block_hash,
           closed_at: held.now,
           closed_by: 'service',
           closed_reason: `Its transaction was mined again, in block ${block.block_height} (${block.block_hash}).`,
         }),
       ],
       result: undefined,
+    }
+  },
+})
+
+const noBlock = { block_height: null, block_hash: null, gas_paid_wei: null } as const
+
+/**
+ * One more cancel of a transfer that has failed, and whose block vanished: its payments must not be mined, because the money went back.
+ * False if another node stored one meanwhile.
+ */
+export const storeLateCancel = (
+  { id, partner_id, network }: Transfer,
+  { attempt, terms, ...signed }: { readonly attempt: number } & Signed,
+): Command<boolean> => ({
+  partner_id,
+  locks: { rows: [{ source: transferRows, id }], reads: [{ source: madeRows, id }] },
+  decide(held): Decision<boolean> {
+    const is_next = (held.row(madeRows, id)?.made ?? 0) === attempt - 1
+    const is_late = held.row(transferRows, id)?.status === 'failed' && signed.purpose === 'cancel'
+    if (!is_next || !is_late) return { result: false }
+    const row = {
+      ...signed,
+      attempt,
+      network,
+      transfer_id: id,
+      terms: JSON.stringify(terms),
+      created_at: held.now,
+    }
+    return {
+      writes: [writeTo(insertTransactions, row)],
+      keeps: [keep(madeRows, { id, made: attempt })],
+      result: true,
     }
   },
 })

@@ -309,6 +309,10 @@ const isCancelDone = `EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t
 const isNeverSigned = `(t.network = 'tron' AND t.wallet_id <> 'tron:simulated' AND t.failure_code = 'canceled' AND t.cancel_requested_at IS NOT NULL
   AND NOT EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id))`
 
+/** SQL: the block by which the transfer failed vanished, and its payments must not be mined any more (`watch.ts`). */
+const isLateCancel = `(x.purpose = 'cancel' AND t.status = 'failed' AND x.created_at > t.completed_at
+  AND EXISTS (SELECT FROM follow_ups f WHERE f.resource_id = t.id AND f.kind = 'transfer'))`
+
 export const transferChecks: readonly Check[] = [
   {
     name: 'every transfer is in a state that can be, over a network that carries it, of a customer and a key of its partner',
@@ -381,17 +385,20 @@ export const transferChecks: readonly Check[] = [
           coalesce(max(x.attempt) FILTER (WHERE x.purpose = 'pay') > min(x.attempt) FILTER (WHERE x.purpose = 'cancel'), false)
             OR bool_or(x.purpose = 'pay' AND x.created_at > t.cancel_requested_at) AS paid_after_cancel,
           count(x.block_hash) AS mined, bool_or(x.block_hash IS NOT NULL AND x.purpose = 'cancel') AS canceled,
+          bool_or(x.block_hash IS NOT NULL AND ${isLateCancel}) AS canceled_late,
+          bool_or(${isLateCancel}) AND NOT bool_or(x.purpose = 'cancel' AND x.created_at <= t.completed_at) AS only_late,
           bool_and(x.block_hash IS NULL OR x.tx_hash = t.tx_hash OR x.purpose = 'cancel') AS shown_is_mined,
           bool_or(x.purpose = 'pay' AND x.tx_hash = t.tx_hash AND x.signed = t.signed_transaction) AS shown,
           bool_and(x.network = t.network AND x.created_at >= t.created_at AND x.purpose IN ('pay', 'cancel')
             AND (x.block_height IS NULL) = (x.block_hash IS NULL)
-            AND (t.completed_at IS NULL OR x.created_at <= t.completed_at)) AS sound
+            AND (t.completed_at IS NULL OR x.created_at <= t.completed_at OR ${isLateCancel})) AS sound
         FROM transactions x LEFT JOIN transfers t ON t.id = x.transfer_id WHERE ${within('x.transfer_id')} GROUP BY x.transfer_id) AS x
       ON x.transfer_id = t.id
       WHERE t.id IS NULL OR (t.tx_hash IS NULL) <> (coalesce(x.payments, 0) = 0) OR (x.transfer_id IS NOT NULL AND (t.nonce IS NULL
         OR x.made <> x.newest OR x.mined > 1 OR (x.payments > 0 AND NOT x.shown) OR x.paid_after_cancel OR NOT x.sound OR (x.mined > 0 AND t.completed_at IS NULL)
         OR NOT x.shown_is_mined OR (t.status = 'confirmed' AND x.canceled)
-        OR (t.status = 'failed' AND x.mined > 0 AND x.canceled <> (t.failure_code = 'canceled'))))`,
+        OR (t.failure_code = 'canceled' AND x.only_late)
+        OR (t.status = 'failed' AND x.mined > 0 AND NOT x.canceled_late AND x.canceled <> (t.failure_code = 'canceled'))))`,
   },
   {
     name: 'no two transfers are one transaction of their network',

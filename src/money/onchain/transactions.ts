@@ -77,14 +77,14 @@ export const insertTransactions = insertInto('transactions', {
   created_at: 'timestamptz',
 })
 
-/** The block in which a transaction is for good, and what it cost. */
+/** The block in which a transaction is for good, and what it cost. Null again if another transaction of the transfer took its place. */
 export const updateMined = targetOf(
   'update transactions: mined',
   {
     transfer_id: 'text',
     attempt: 'integer',
-    block_height: 'bigint',
-    block_hash: 'text',
+    block_height: 'bigint?',
+    block_hash: 'text?',
     gas_paid_wei: 'numeric?',
   },
   (

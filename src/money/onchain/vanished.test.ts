@@ -143,10 +143,25 @@ test('a cancel whose block vanished is broadcast again: the payment that it repl
   await compare()
   expect(await exceptions()).toEqual([['contradiction', expect.stringContaining('mined again')]])
   expect([(await now()).status, await paid()]).toEqual(['failed', 0n])
+
+  // A late cancel is not what the operators asked for.
+  const { bench } = custody
+  const trigger = (how: string) => `ALTER TABLE transactions ${how} TRIGGER transactions_stay`
+  const moved = (by: string) =>
+    bench.admin(
+      trigger('DISABLE'),
+      `UPDATE transactions SET created_at = created_at ${by} interval '1 hour' WHERE purpose = 'cancel'`,
+      trigger('ENABLE'),
+    )
+  await moved('+')
+  expect((await bench.findings()).map(({ check }) => check)).toContain(
+    'every transaction belongs to a transfer, which shows one of its payments and ends by at most one of them',
+  )
+  await moved('-')
 })
 
-test('a reverted payment whose block vanished is not broadcast again: it might pay now, and the money went back', async () => {
-  const { node, carry, compare, now, exceptions } = await openScene()
+test('a reverted payment whose block vanished never pays later: a cancel takes its nonce, and the exception closes by itself', async () => {
+  const { node, carry, compare, now, exceptions, id, paid, isAsked } = await openScene()
   const { tx_hash, destination_address } = await now()
   await node.dropTransaction(tx_hash!)
   await custody.scene.token.setBlackListed(destination_address, true)
@@ -155,7 +170,50 @@ test('a reverted payment whose block vanished is not broadcast again: it might p
   await carry()
   expect(await now()).toMatchObject({ status: 'failed', failure_code: 'reverted' })
   await node.reorganize(DEPTH)
+  await custody.scene.token.setBlackListed(destination_address, false)
   await compare()
-  expect(await custody.sent()).toBe(0)
   expect(await exceptions()).toEqual([['contradiction', null]])
-})
+  const purposes = async () => (await attemptsOf(custody.world.db, id)).map(({ purpose }) => purpose)
+  expect(await purposes()).toEqual(['pay', 'cancel'])
+  // The node of the service died before the broadcast, and whoever kept the bytes of the payment sends them.
+  const [payment, cancel] = await attemptsOf(custody.world.db, id)
+  await node.dropTransaction(cancel!.tx_hash)
+  await node.call('eth_sendRawTransaction', payment!.signed)
+  await compare()
+  await node.mine(DEPTH)
+  await compare()
+  expect(await purposes(), 'one cancel is enough').toEqual(['pay', 'cancel'])
+  expect(await exceptions()).toEqual([['contradiction', expect.stringContaining('mined again')]])
+  expect((await attemptsOf(custody.world.db, id)).map(({ block_hash }) => block_hash !== null)).toEqual([
+    false,
+    true,
+  ])
+  expect(await now()).toMatchObject({ status: 'failed', failure_code: 'reverted', tx_hash })
+  expect(await paid()).toBe(0n)
+  await node.mine(FINALIZED)
+  await compare()
+  expect(await isAsked()).toEqual([false])
+}, 60_000)
+
+test('a reverted payment that is mined again without effect needs no cancel any more', async () => {
+  const { node, carry, compare, now, exceptions, id } = await openScene()
+  const { tx_hash, destination_address } = await now()
+  await node.dropTransaction(tx_hash!)
+  await custody.scene.token.setBlackListed(destination_address, true)
+  await carry()
+  await node.mine(DEPTH)
+  await carry()
+  await node.reorganize(DEPTH)
+  await custody.scene.token.setBlackListed(destination_address, true)
+  await compare()
+  const [payment, cancel] = await attemptsOf(custody.world.db, id)
+  await node.dropTransaction(cancel!.tx_hash)
+  await node.call('eth_sendRawTransaction', payment!.signed)
+  await node.mine(DEPTH)
+  await compare()
+  expect(await exceptions()).toEqual([['contradiction', expect.stringContaining('mined again')]])
+  expect((await attemptsOf(custody.world.db, id)).map(({ block_hash }) => block_hash !== null)).toEqual([
+    true,
+    false,
+  ])
+}, 60_000)

@@ -1,3 +1,5 @@
+import { crashPoint } from '../../core/crash-point.ts'
+import { networks } from '../../core/networks.ts'
 import type { Attempt, Seen } from '../../rails/chain/rail.ts'
 import { recordContradiction } from '../../records/desk/contradictions.ts'
 import { askAgain, endFollowUp, type FollowUp, isLastFollowUp } from '../../records/desk/resolutions.ts'
@@ -5,7 +7,7 @@ import { closeOpenException, exceptionsAbout } from '../../records/exceptions/st
 import type { World } from '../../world.ts'
 import type { PauseRail } from '../custody/guard.ts'
 import { chainOrderOf } from './order.ts'
-import { endOf, moveToBlock } from './settle.ts'
+import { endOf, moveToBlock, storeLateCancel } from './settle.ts'
 import type { Transfer } from './store.ts'
 import { reservationOf, type StoredAttempt } from './transactions.ts'
 
@@ -54,8 +56,9 @@ export async function watchBlock(world: World, pause: PauseRail, watched: Watche
 }
 
 /**
- * The books say something that the chain does not: a person must look, and the rail sends nothing new. The transaction is broadcast
- * until it is in a final block again. Its bytes and its nonce are the same, so it makes true what is booked, and nothing else.
+ * The books say something that the chain does not: a person must look, and the rail sends nothing new. What made the books true is
+ * broadcast until it is in a final block again: the payment of a confirmed transfer, or a cancel of a failed one. It spends the same
+ * nonce, so it makes true what is booked, and nothing else.
  */
 async function bringBack(world: World, pause: PauseRail, watched: Watched): Promise<void> {
   const { transfer, made, mined } = watched
@@ -64,17 +67,54 @@ async function bringBack(world: World, pause: PauseRail, watched: Watched): Prom
   await askAgain(world.db, id, VANISHED_MS)
   const seen = await rail.look(chainOrderOf(transfer), reservationOf(transfer), made)
   const end = endOf(seen, made)
-  const is_same = end?.kind === status && end.mined?.attempt.tx_hash === mined.tx_hash
-  if (is_same && end.mined) return world.commit(moveToBlock(transfer, end.mined, mined.block_hash))
+  if (end?.mined && isSameEnd(watched, end.mined.attempt, end.kind))
+    return world.commit(moveToBlock(transfer, end.mined, mined))
   await reportVanished(world, pause, watched, seen)
   if (seen.kind === 'taken' || seen.kind === 'mined') return askAgain(world.db, id, UNCLEAR_MS)
-  if (seen.kind === 'absent' && mayRepeat(transfer, mined))
+  if (status === 'failed' && spendsNonce(transfer)) return keepUnpaid(world, watched, seen.kind)
+  // A payment without effect, whose money went back, might pay if it were mined again.
+  if (seen.kind === 'absent' && mined.purpose === (status === 'confirmed' ? 'pay' : 'cancel'))
     await rail.broadcast(chainOrderOf(transfer), mined)
 }
 
-/** A payment without effect, whose money went back, might pay if it were mined again. */
-const mayRepeat = ({ status }: Transfer, { purpose }: Attempt): boolean =>
-  purpose === (status === 'confirmed' ? 'pay' : 'cancel')
+/** The same transaction, or for a transfer that failed any cancel and the payment that partners were told, which had no effect. */
+const isSameEnd = ({ transfer, mined }: Watched, { tx_hash, purpose }: Attempt, end: string): boolean => {
+  const is_known = tx_hash === mined.tx_hash
+  const pays_nothing = end === 'failed' && (purpose === 'cancel' || tx_hash === transfer.tx_hash)
+  return end === transfer.status && (is_known || pays_nothing)
+}
+
+/**
+ * On chains with nonces. Elsewhere a payment without effect expires, or a cancel has a charge in the ledger that another one would
+ * not have.
+ */
+const spendsNonce = ({ network }: Transfer): boolean => networks[network].kind === 'evm'
+
+/**
+ * The money of a failed transfer went back, and its payments might be mined now: a cancel takes their nonce, which all later transactions
+ * of the wallet wait for too. Every cancel is stored before it is broadcast, and one that is stuck is replaced.
+ */
+async function keepUnpaid(
+  world: World,
+  { transfer, made }: Watched,
+  seen: 'absent' | 'waiting' | 'expired',
+): Promise<void> {
+  const rail = world.chains[transfer.network]
+  const order = chainOrderOf(transfer)
+  const newest = made.at(-1)!
+  const is_canceled = newest.purpose === 'cancel'
+  // What waits may be the payment: the node of the service can have died between storing the cancel and broadcasting it.
+  const is_out = is_canceled && (await rail.broadcast(order, newest)).kind === 'accepted'
+  if (is_out && seen === 'absent') return
+  const is_stuck = world.clock.now() - newest.created_at.getTime() >= rail.replace_after_ms
+  if (is_canceled && !is_stuck) return
+  const answer = await rail.attempt(order, reservationOf(transfer), made, 'cancel')
+  if (answer.kind === 'later') return
+  const cancel = { attempt: made.length + 1, ...answer.transaction }
+  const is_stored = await world.commit(storeLateCancel(transfer, cancel))
+  crashPoint('before_cancel')
+  if (is_stored) await rail.broadcast(order, { ...cancel, created_at: new Date(world.clock.now()) })
+}
 
 /** Once for each block and problem: a rail that operators resumed meanwhile is not paused again for what they know. */
 async function reportVanished(

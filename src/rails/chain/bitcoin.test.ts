@@ -217,6 +217,12 @@ describe('nodes', () => {
     await expect(expected.rail.check()).rejects.toThrow("the signer's wallet is bc1q")
   })
 
+  test('that invent blocks of Bitcoin without the work of miners are not believed', async () => {
+    const { block_hash } = await open().rail.head()
+    await expect(open().rail.block(block_hash), 'another chain').resolves.toMatchObject({ block_hash })
+    await expect(open({ is_mainnet: true }).rail.block(block_hash)).rejects.toThrow('A node invented it')
+  })
+
   test('that are behind, disagree, or are down: the head is what both have', async () => {
     const other = await openNode()
     await other.copyFrom(node)

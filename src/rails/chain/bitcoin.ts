@@ -34,6 +34,8 @@ export type BitcoinRailOptions = {
   readonly caps: BitcoinCaps
   /** Satoshis per 1,000 virtual bytes, where the node estimates nothing. */
   readonly rate_fallback: bigint
+  /** The chain is Bitcoin's own: a block must prove the work of its miners. */
+  readonly is_mainnet?: boolean
   /** The address that the signer must have. */
   readonly wallet?: string
   /** How long today's rate is reused. */
@@ -78,7 +80,7 @@ export function openBitcoinRail(options: BitcoinRailOptions): BitcoinRail {
       }),
     head: () => readHead(rpc),
     hashAt: (height) => readHashAt(rpc, height),
-    block: (hash) => readBlockOf(rpc, hash),
+    block: (hash) => readBlockOf(rpc, hash, options.is_mainnet ?? false),
     knows: async (txid) =>
       (await rpc.all((node) => node.ask(isInMempool(txid)))).some(({ answer }) => answer),
     isUnspent: (outpoint) => readIsUnspent(rpc, outpoint),

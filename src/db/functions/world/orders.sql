@@ -46,7 +46,7 @@ CREATE OR REPLACE TRIGGER wallets_nonces_grow BEFORE UPDATE ON wallets
   EXECUTE FUNCTION nonces_grow();
 
 -- A signed transaction never changes. The block that it is in is written once, and another one only while the transfer is watched:
--- until the network has finalized the block, it may vanish, and the transaction is mined again.
+-- until the network has finalized the block, it may vanish, and the transaction is mined again, or a cancel in its place.
 CREATE OR REPLACE FUNCTION transaction_stays() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'transaction % of % never changes', OLD.attempt, OLD.transfer_id;
@@ -55,7 +55,8 @@ CREATE OR REPLACE TRIGGER transactions_stay BEFORE UPDATE OF transfer_id, attemp
   FOR EACH ROW EXECUTE FUNCTION transaction_stays();
 CREATE OR REPLACE FUNCTION block_stays() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF NEW.block_hash IS NOT NULL AND EXISTS (SELECT FROM follow_ups f JOIN transfers t ON t.id = f.resource_id
+  IF (NEW.block_hash IS NOT NULL OR EXISTS (SELECT FROM transactions x WHERE x.transfer_id = OLD.transfer_id
+      AND x.attempt <> OLD.attempt AND 'cancel' IN (x.purpose, OLD.purpose))) AND EXISTS (SELECT FROM follow_ups f JOIN transfers t ON t.id = f.resource_id
       WHERE f.resource_id = OLD.transfer_id AND f.ask_at IS NOT NULL AND t.completed_at IS NOT NULL) THEN
     RETURN NEW;
   END IF;

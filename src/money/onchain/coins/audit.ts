@@ -42,6 +42,10 @@ const isWrongAtAddress = `(a.address IS NULL OR c.made_by IS NOT NULL OR c.scrip
   OR (c.is_reported AND CASE WHEN c.block_hash IS NULL THEN d.status = 'pending'
     ELSE (d.status = 'completed' OR (d.status = 'pending' AND d.below_minimum AND d.block_hash = c.block_hash)) IS NOT TRUE END))`
 
+/** SQL: a transaction of its transfer spends the coin, and so all coins of the transfer. A stranger may have spent one of them. */
+const isOwnSpend =
+  'EXISTS (SELECT FROM transactions x WHERE x.transfer_id = c.reserved_by AND x.tx_hash = c.spent_by)'
+
 const facts = 'c.id AS coin, c.wallet_id, c.made_by, c.reserved_by, c.spent_by'
 
 export const coinChecks: readonly Check[] = [
@@ -55,10 +59,10 @@ export const coinChecks: readonly Check[] = [
       FROM (SELECT t.id, t.partner_id, t.network, t.wallet_id, t.nonce FROM transfers t
         WHERE ${within('t.id')} AND t.network = '${NETWORK}' AND t.nonce IS NOT NULL) AS t
       FULL JOIN (SELECT c.reserved_by, count(*) AS coins, min(c.wallet_id) AS wallet_id, count(DISTINCT c.wallet_id) AS wallets,
-          count(DISTINCT coalesce(c.spent_by, '')) AS spenders
+          count(DISTINCT coalesce(c.spent_by, '')) AS spenders, bool_or(${isOwnSpend}) AS is_spent
         FROM coins c WHERE c.reserved_by IS NOT NULL AND ${within('c.reserved_by')} GROUP BY c.reserved_by) AS r ON r.reserved_by = t.id
       WHERE t.id IS NULL OR (r.reserved_by IS NULL AND t.wallet_id <> '${NETWORK}:simulated')
-        OR (r.reserved_by IS NOT NULL AND (r.wallets > 1 OR r.wallet_id <> t.wallet_id OR r.spenders > 1
+        OR (r.reserved_by IS NOT NULL AND (r.wallets > 1 OR r.wallet_id <> t.wallet_id OR (r.is_spent AND r.spenders > 1)
           OR EXISTS (SELECT FROM transactions x WHERE x.transfer_id = t.id AND (${inputsOf('x')} IS DISTINCT FROM r.coins
             OR EXISTS (SELECT FROM coins c WHERE c.reserved_by = t.id AND (strpos(x.signed, ${bytesOf('c')}) > 0) IS NOT TRUE)))))`,
   },

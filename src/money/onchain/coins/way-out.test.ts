@@ -77,6 +77,38 @@ test('a stranger spends the coin of a transfer that is not signed: operators can
   expect(await bench.balance(customer, 'BTC')).toEqual({ balance: BALANCE, in_transit: 0n })
 }, 120_000)
 
+test('a coin that is left over by a transfer whose other coin a stranger spent is freed by moving it to the wallet by hand', async () => {
+  stage = await openCoinsStage({ of_production: true })
+  const { bench, world, wallet, node } = stage
+  const [coin, left] = await stage.fund(2)
+  const customer = await bench.customer({ BTC: 10n * BALANCE })
+  const { id } = await stage.transfer(customer, coin!.amount + 100_000n)
+  await stage.carry(id)
+  expect(await coinsOf(world.db, id)).toHaveLength(2)
+  const { script } = openTestWallet()
+  await node.mineOnly([wallet.spend([coin!], [{ script, amount: coin!.amount - 1000n }])])
+  await stage.mine(2)
+  await stage.carry(id)
+  await resolveFailed(id)
+  expect(await bench.findings(), 'one coin of the two is spent, and no payment was made').toEqual([])
+  const second = await stage.transfer(customer)
+  await bookDifference(world, 'bitcoin')
+  await resume()
+  await until(async () => !(await isPaused(world, 'bitcoin')), 20_000)
+  await stage.carry(second.id)
+  expect(await stage.now(second.id), 'the coin is kept for a payment that was signed').toMatchObject({
+    nonce: null,
+  })
+
+  await node.mineOnly([wallet.spend([left!], [{ script: wallet.script, amount: left!.amount - 1000n }])])
+  await stage.mine(2)
+  await bookDifference(world, 'bitcoin')
+  await resume()
+  await until(async () => !(await isPaused(world, 'bitcoin')), 20_000)
+  await stage.carry(second.id)
+  expect(await stage.now(second.id)).toMatchObject({ status: 'processing' })
+}, 120_000)
+
 /** Two transactions for the first transfer, and none for the second, which has no other coin than the change of the first. */
 async function replacedOnce() {
   stage = await openCoinsStage({ replace_after_ms: 0 })

@@ -15,6 +15,7 @@ import {
 } from './calls.ts'
 import { todaysRate } from './fees.ts'
 import type { FollowedBlock, Outpoint } from './rail.ts'
+import { provesWork } from './work.ts'
 
 /** What the rail asks all of its nodes, and what follows from their answers. */
 export const checkBitcoin = (rpc: Rpc): Promise<void> =>
@@ -63,9 +64,13 @@ export async function readHashAt(rpc: Rpc, height: bigint): Promise<string | und
   return hashes[0]!
 }
 
-/** The next endpoint is asked if one has not got the block, or has pruned it. */
-export const readBlockOf = (rpc: Rpc, hash: string): Promise<FollowedBlock> =>
-  rpc.read(async (node) => {
+/** The next endpoint is asked if one has not got the block, or has pruned it. Throws if the chain is Bitcoin's own, and the block is too cheap. */
+export async function readBlockOf(rpc: Rpc, hash: string, is_mainnet: boolean): Promise<FollowedBlock> {
+  if (is_mainnet && !provesWork(hash))
+    throw new Error(
+      `bitcoin: block ${hash} proves less work than any block since 2018. A node invented it: compare the nodes of BITCOIN_RPC with a block explorer. Or BITCOIN_START_HEIGHT is older.`,
+    )
+  return rpc.read(async (node) => {
     const [block, height] = await Promise.all([node.ask(rawBlock(hash)), node.ask(blockHeight(hash))])
     if (!block || height === null)
       throw new EndpointFailure({
@@ -75,6 +80,7 @@ export const readBlockOf = (rpc: Rpc, hash: string): Promise<FollowedBlock> =>
     const { parent_hash, transactions } = block
     return { block_height: height, block_hash: hash, parent_hash, transactions }
   })
+}
 
 /** What one node shows of an output: with its mempool, and in its chain alone. */
 type SeenOutput = { readonly now: UnspentOutput | null; readonly in_chain: UnspentOutput | null }
