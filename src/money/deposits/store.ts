@@ -74,6 +74,12 @@ export const insertDeposits = insertInto('deposits', {
   created_at: 'timestamptz',
 })
 
+/** An operator's credit, by its reference. */
+export const operatorCredits = rowSource<{ readonly id: string; readonly deposit_id: string }>(
+  'operator credits',
+  `SELECT reference AS id, id AS deposit_id FROM deposits WHERE rail = 'operator' AND reference = ANY($1::text[])`,
+)
+
 /** A payment of a charge: credited as it is written, once per end_to_end_id. */
 export const insertPixDeposits = {
   ...insertInto('deposits', {

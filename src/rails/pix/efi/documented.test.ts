@@ -168,7 +168,7 @@ test.each(balanceAnswers)('the balance is read ($text)', async (said) => {
 
 test('the address of the webhook is read', async () => {
   answerWith('webhook', webhookAnswer)
-  expect(await rail.noticeAddress()).toBe('https://gn-pix-webhook.gerencianet.com.br/webhook/')
+  expect(await rail.noticeAddress?.()).toBe('https://gn-pix-webhook.gerencianet.com.br/webhook/')
 })
 
 test.each(notices)('a notice of $what names it', ({ text, names }) => {
