@@ -8,10 +8,17 @@ import { activeCustomer } from '../../parties/customers/customers.ts'
 import { customerRows } from '../../parties/customers/store.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
-import { type Received, receivedRows } from '../charges/store.ts'
 import { renderDeposit } from './contract.ts'
 import { creditOf } from './sightings.ts'
-import { CREDITED_AT_ONCE, type Deposit, depositById, insertDeposits, operatorCredits } from './store.ts'
+import {
+  CREDITED_AT_ONCE,
+  type Deposit,
+  depositById,
+  insertDeposits,
+  operatorCredits,
+  paymentsByReference,
+  type ReferencedPayment,
+} from './store.ts'
 
 /**
  * Money in: one movement from the outside account of a rail to the customer's account. An operator credits under a reference that
@@ -97,9 +104,9 @@ function creditOfPayment(
   const { reads = [] } = command.locks
   return {
     ...command,
-    locks: { ...command.locks, reads: [...reads, { source: receivedRows, id: reference }] },
+    locks: { ...command.locks, reads: [...reads, { source: paymentsByReference, id: reference }] },
     decide(held) {
-      const paid = held.row(receivedRows, reference)
+      const paid = held.row(paymentsByReference, reference)
       if (paid) assertCreditable(paid, money)
       const { keeps = [], ...decision } = command.decide(held)
       const made = { id: reference, deposit_id: decision.result.id }
@@ -108,8 +115,8 @@ function creditOfPayment(
   }
 }
 
-function assertCreditable(paid: Received, { asset, units }: Money): void {
-  const { end_to_end_id, charge_id, amount, amount_returned } = paid
+function assertCreditable(paid: ReferencedPayment, { asset, units }: Money): void {
+  const { id: end_to_end_id, charge_id, amount, amount_returned } = paid
   if (charge_id !== null)
     refuse('invalid_request', {
       message: `Payment ${end_to_end_id} is of charge ${charge_id}, and the service credits it itself. Do not credit it by hand.`,
