@@ -107,6 +107,13 @@ renewal. The memory after a load of payouts alone is in the [benchmarks](../benc
 history is consistent. No sum can detect that.`,
   },
   {
+    name: 'prices',
+    title: 'Prices of exchanges',
+    suites: ['src/rails/prices', 'src/money/quotes/exchange-prices.test.ts'],
+    limits: `The exchanges are a stub that answers as their documentation describes; no live exchange was asked. Two exchanges that lie together
+are not noticed, except by the jump of the price. The random sequences of the guards run without HTTP, the random misdeeds with it.`,
+  },
+  {
     name: 'fairness',
     title: 'One partner does not slow down another',
     suites: ['test/fairness.test.ts', 'test/chaos/webhook-receivers.test.ts'],

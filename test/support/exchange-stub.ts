@@ -7,6 +7,13 @@ export type ExchangeStub = Awaited<ReturnType<typeof startExchangeStub>>
 
 type Prices = { readonly bid: string; readonly ask: string; readonly at: Date }
 
+/** A whole answer in the documented form, as it left the stub. */
+export type Served = Prices & {
+  readonly name: ExchangeName
+  readonly market: string
+  readonly served_at: number
+}
+
 /** What an exchange does instead of answering as it should. */
 export type Misdeed =
   | 'html'
@@ -49,6 +56,7 @@ export async function startExchangeStub() {
   const market_prices = { USDT: 5.4, BTC: 100_000, ETH: 3000 }
   const misdeeds = new Map<string, Misdeed>()
   const asked = new Map<string, number>()
+  const served: Served[] = []
   const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   function answer(name: ExchangeName, url: string, response: ServerResponse): void {
@@ -65,6 +73,7 @@ export async function startExchangeStub() {
       ask: (price * (1 + HALF_SPREAD)).toFixed(6),
       at: frozen_at ?? new Date(),
     }
+    served.push({ name, market: called, ...prices, served_at: Date.now() })
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(forms[name](called, prices)))
   }
@@ -99,6 +108,7 @@ export async function startExchangeStub() {
       market_prices[asset] = price
     },
     asked: (name: ExchangeName): number => asked.get(name) ?? 0,
+    served: served as readonly Served[],
     async stop(): Promise<void> {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

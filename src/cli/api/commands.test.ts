@@ -80,6 +80,33 @@ describe('customers and payouts', () => {
     expect(await json(`charges get ${made.id}`)).toMatchObject({ status: 'paid', amount_received: '1050' })
   })
 
+  test('lets payments go back, and prints what went back as an amount', async () => {
+    const { id: customer } = await json(`customers create --name Caio --document ${someCpf()}`)
+    const made = await json(
+      `charges create --customer ${customer} --amount 10.50 --idempotency-key r-${customer}`,
+    )
+    const { end_to_end_id, deposit_id } = await json(`sandbox pay ${made.id}`)
+    const returned = await json(`sandbox return ${end_to_end_id} --amount 4.50`)
+    expect(returned).toMatchObject({ id: deposit_id, amount_returned: '450' })
+    expect((await trilho(`deposits get ${deposit_id}`)).out).toMatch(/^amount_returned +4\.50 BRL$/m)
+    isMistake(
+      await trilho(`sandbox return ${end_to_end_id} --amount 6.01`),
+      /No more can go back than was paid: 6\.00 BRL are left/,
+      1,
+    )
+    isMistake(
+      await trilho('sandbox return E00000000202611151200a1b2c3d4e5f'),
+      /No deposit of your customers in the sandbox has this end_to_end_id/,
+      1,
+    )
+    isMistake(await trilho(`sandbox return ${made.id}`), /A payout’s id starts with po_/, 2)
+    const order = `--customer ${customer} --amount 5.00 --to ana@example.com --idempotency-key back-${customer}`
+    const payout = await json(`payouts create ${order}`)
+    await until(async () => (await json(`payouts get ${payout.id}`)).status === 'completed', 10_000)
+    expect(await json(`sandbox return ${payout.id}`)).toMatchObject({ amount_returned: '500' })
+    expect((await trilho(`payouts get ${payout.id}`)).out).toMatch(/^amount_returned +5\.00 BRL$/m)
+  })
+
   test('a payout prints its idempotency key before it is sent, and happens once under it', async () => {
     const order = `--customer ${stage.demo.customer_id} --amount 10.50 --to ana@example.com`
     expect(await json(`payouts check ${order}`)).toMatchObject({ dry_run: true, asset: 'BRL' })

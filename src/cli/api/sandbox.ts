@@ -32,6 +32,20 @@ export async function sandboxComplete(input: Input): Promise<Output> {
   return shown(await (await openApiClient(input)).trilho.sandbox.payouts.complete(id))
 }
 
+/** The id of a payment in the Pix network. */
+const END_TO_END_ID = /^E[0-9A-Za-z]{31}$/
+
+export async function sandboxReturn(input: Input): Promise<Output> {
+  const id = argument(input, 0, 'PAYOUT or PAYMENT')
+  const amount = option(input, 'amount') === undefined ? {} : { amount: amountOption(input, 'BRL') }
+  const { trilho } = await openApiClient(input)
+  if (id.startsWith('po_')) return shown(await trilho.sandbox.payouts.sendBack(id, amount))
+  if (END_TO_END_ID.test(id)) return shown(await trilho.sandbox.payments.sendBack(id, amount))
+  return usage(
+    'A payout’s id starts with po_. A received payment is named by the end_to_end_id of its deposit: E and 31 letters and digits.',
+  )
+}
+
 export async function sandboxConfirm(input: Input): Promise<Output> {
   const id = assertIdOf('transfer', argument(input, 0, 'TRANSFER'))
   return shown(await (await openApiClient(input)).trilho.sandbox.transfers.confirm(id))

@@ -14,7 +14,9 @@ const cell = (value: unknown) => (typeof value === 'object' && value !== null ? 
 /** Formats an amount field with the decimals and the asset beside it. A payout has no asset field: its amounts are in BRL. */
 function amountIn(object: object, field: string): AmountCell | undefined {
   const [, side, name] =
-    /^(from_|to_|)(amount|amount_gross|amount_net|amount_received|fee|balance_after)$/.exec(field) ?? []
+    /^(from_|to_|)(amount|amount_gross|amount_net|amount_received|amount_returned|fee|balance_after)$/.exec(
+      field,
+    ) ?? []
   if (name === undefined) return undefined
   const fields = object as Readonly<Record<string, unknown>>
   const decimals = fields[`${side}decimals`]

@@ -41,7 +41,13 @@ export async function returnPayment(
   { end_to_end_id, amount }: { readonly end_to_end_id: string; readonly amount: bigint | undefined },
 ): Promise<Deposit> {
   const found = await depositIdOfPayment(world.db, end_to_end_id)
-  const deposit = await findDeposit(world, actor, found?.id ?? '')
+  if (found?.partner_id !== actor.partner_id)
+    refuse('deposit_not_found', {
+      param: 'end_to_end_id',
+      message:
+        'No deposit of your customers in the sandbox has this end_to_end_id. A payment that named no charge was not credited, and cannot be returned here.',
+    })
+  const deposit = await findDeposit(world, actor, found.id)
   const left = deposit.amount - (await storedSumOf(world.db, deposit.id))
   if (left === 0n || (amount ?? left) > left) refuseMore(left)
   const id = returnId({ at: new Date(world.clock.now()), nonce: world.newId('return') })

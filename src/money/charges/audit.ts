@@ -52,6 +52,16 @@ export const chargeChecks: readonly Check[] = [
         OR (c.partner_id, c.customer_id, c.txid) IS DISTINCT FROM (d.partner_id, d.customer_id, r.txid))`,
   },
   {
+    name: 'no Pix payment is credited by the service and by an operator',
+    walk: 'causes',
+    prefix: 'dep',
+    sql: (
+      within,
+    ) => `SELECT d.id AS object_id, d.partner_id, d.end_to_end_id, o.id AS other_id FROM deposits d
+      JOIN deposits o ON o.rail = 'operator' AND o.reference = d.end_to_end_id
+      WHERE ${within('d.id')} AND d.rail = 'pix' AND NOT EXISTS (SELECT FROM adjustments a WHERE a.deposit_id = o.id)`,
+  },
+  {
     name: 'every payment that came in for a charge is credited, or waits for room in the balance',
     walk: 'causes',
     prefix: 'chg',

@@ -62,7 +62,12 @@ test('a received payment that is given back is debited, in parts, and told by an
   ])
   const { data } = (await api.get(`/v1/customers/${customer_id}/statement`)).json
   expect(data[0]).toMatchObject({ amount: '-600', cause: { type: 'return', of: deposit_id } })
-  expect((await giveBack('E0000')).json.error.code).toBe('deposit_not_found')
+  const unknown = { code: 'deposit_not_found', param: 'end_to_end_id' }
+  expect((await giveBack('E0000')).json.error).toMatchObject(unknown)
+  // Nor does another partner learn that there is such a payment.
+  const stranger = await service.partner()
+  const { status, json } = await stranger.api.post(`/v1/sandbox/pix/payments/${end_to_end_id}/return`)
+  expect([status, json.error.param]).toEqual([404, 'end_to_end_id'])
 })
 
 test('a return that the balance does not cover waits, is told to the desk, and is debited once it is covered', async () => {

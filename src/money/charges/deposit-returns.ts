@@ -15,7 +15,6 @@ import {
   depositIdOfPayment,
   insertReturns,
   knownReturns,
-  noteReturnedUncredited,
   returnCounts,
   returnRows,
   type StoredReturn,
@@ -23,6 +22,7 @@ import {
   uncoveredOf,
 } from '../pix/returns-store.ts'
 import { RAIL } from '../pix/settle.ts'
+import { noteUncreditedReturn } from './uncredited-returns.ts'
 
 /**
  * A received payment that is given back from the provider's account (decision 0068). The customer is debited when the balance covers it.
@@ -196,7 +196,7 @@ export async function bookReceivedReturns(
       if (noted.kind === 'wrong') await reportWrong(world, noted, { id, amount })
     }
   if (deposit) await reportRefusedLater(world, deposit, returns)
-  else await noteReturnedUncredited(world.db, end_to_end_id, sumOf(settled))
+  else await noteUncreditedReturn(world, end_to_end_id, sumOf(settled))
   return returns.every(({ state }) => state !== 'open')
 }
 

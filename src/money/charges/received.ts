@@ -5,11 +5,11 @@ import { transaction } from '../../db/pool.ts'
 import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
 import type { ReceivedPix } from '../../rails/pix/rail.ts'
 import { eventWrite } from '../../records/events/events.ts'
-import { recordException, recordExceptionDaily } from '../../records/exceptions/store.ts'
+import { exceptionWrite, recordException, recordExceptionDaily } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { renderDeposit } from '../deposits/contract.ts'
 import { creditOf } from '../deposits/sightings.ts'
-import { CREDITED_AT_ONCE, type Deposit, insertPixDeposits } from '../deposits/store.ts'
+import { CREDITED_AT_ONCE, type Deposit, insertPixDeposits, operatorCredits } from '../deposits/store.ts'
 import { heldCharge, writesOf } from './states.ts'
 import {
   addUnknownReceived,
@@ -124,13 +124,25 @@ function crediting(
       rows: [{ source: chargeRows, id }],
       accounts: [{ customer_id, asset: 'BRL' }],
       // Written by whoever holds the charge.
-      reads: [{ source: receivedRows, id: end_to_end_id }],
+      reads: [
+        { source: receivedRows, id: end_to_end_id },
+        { source: operatorCredits, id: end_to_end_id },
+      ],
     },
     decide(held): Decision<Received> {
       const charge = heldCharge(held, id)
       const known = held.row(receivedRows, end_to_end_id)
       if (known && (known.deposit_id !== null || known.charge_id !== id || isAnother(known, seen)))
         return { result: known }
+      const by_hand = held.row(operatorCredits, end_to_end_id)
+      if (by_hand)
+        return leftToHand(world, held, {
+          partner_id,
+          charge_id: id,
+          deposit_id: by_hand.deposit_id,
+          seen,
+          known,
+        })
       const received = known ?? { ...receivedOf(seen, held.now), charge_id: id }
       const { amount } = received
       if (!fits(charge, amount, held))
@@ -168,6 +180,38 @@ function crediting(
         result: { ...received, deposit_id },
       }
     },
+  }
+}
+
+type ByHand = Readonly<Record<'partner_id' | 'charge_id' | 'deposit_id', string>> & {
+  readonly seen: Omit<ReceivedPix, 'returns'>
+  readonly known: Received | undefined
+}
+
+/** An operator has credited the payment: it is stored as one without a charge, and not credited again. */
+function leftToHand(
+  world: World,
+  held: Held,
+  { partner_id, charge_id, deposit_id, seen, known }: ByHand,
+): Decision<Received> {
+  const stored = known ?? receivedOf(seen, held.now)
+  const { end_to_end_id, amount } = stored
+  const details = {
+    problem: `Payment ${end_to_end_id} is of charge ${charge_id}, and an operator has credited it as ${deposit_id} before the service could.`,
+    check:
+      'The service credits nothing for it, and the charge does not count it. Check that the credit went to the customer of the charge.',
+    ...{ charge_id, deposit_id, amount },
+  }
+  const exception = {
+    kind: 'contradiction',
+    rail: RAIL,
+    object_id: end_to_end_id,
+    partner_id,
+    details,
+  } as const
+  return {
+    writes: [...(known ? [] : [writeTo(insertReceived, stored)]), exceptionWrite(world, exception, held.now)],
+    result: stored,
   }
 }
 

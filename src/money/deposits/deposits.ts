@@ -1,7 +1,8 @@
 import type { AnyoneOfPartner } from '../../core/actor.ts'
-import type { Money } from '../../core/money.ts'
+import { refuse } from '../../core/errors.ts'
+import { formatMoney, type Money, money as moneyOf } from '../../core/money.ts'
 import { findOwned } from '../../core/owned.ts'
-import { type Claim, type Command, writeTo } from '../../ledger/command.ts'
+import { type Claim, type Command, keep, writeTo } from '../../ledger/command.ts'
 import { type Referenced, underReference } from '../../ledger/once.ts'
 import { activeCustomer } from '../../parties/customers/customers.ts'
 import { customerRows } from '../../parties/customers/store.ts'
@@ -9,7 +10,15 @@ import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { renderDeposit } from './contract.ts'
 import { creditOf } from './sightings.ts'
-import { CREDITED_AT_ONCE, type Deposit, depositById, insertDeposits } from './store.ts'
+import {
+  CREDITED_AT_ONCE,
+  type Deposit,
+  depositById,
+  insertDeposits,
+  operatorCredits,
+  paymentsByReference,
+  type ReferencedPayment,
+} from './store.ts'
 
 /**
  * Money in: one movement from the outside account of a rail to the customer's account. An operator credits under a reference that
@@ -72,10 +81,13 @@ type Credit = {
   readonly reference: string
 }
 
-/** An operator's credit. The same reference again returns the first credit, or refuses if the order differs. */
+/**
+ * An operator's credit. The same reference again returns the first credit, or refuses if the order differs. A reference that is the
+ * end_to_end_id of a Pix payment credits what that payment brought, and only if the service does not credit it itself.
+ */
 export function operatorCredit(world: World, credit: Credit): Command<Referenced> {
   const { customer_id, money, reason, reference } = credit
-  const booked = deposit(world, { ...credit, rail: 'operator' })
+  const booked = creditOfPayment(deposit(world, { ...credit, rail: 'operator' }), credit)
   const claim: Claim = {
     scope: 'operator',
     operation: 'credit',
@@ -83,4 +95,36 @@ export function operatorCredit(world: World, credit: Credit): Command<Referenced
     fingerprint: JSON.stringify([customer_id, money.asset, money.units.toString(), reason]),
   }
   return underReference(booked, claim)
+}
+
+function creditOfPayment(
+  command: Command<Deposit>,
+  { money, reference }: Pick<Credit, 'money' | 'reference'>,
+): Command<Deposit> {
+  const { reads = [] } = command.locks
+  return {
+    ...command,
+    locks: { ...command.locks, reads: [...reads, { source: paymentsByReference, id: reference }] },
+    decide(held) {
+      const paid = held.row(paymentsByReference, reference)
+      if (paid) assertCreditable(paid, money)
+      const { keeps = [], ...decision } = command.decide(held)
+      const made = { id: reference, deposit_id: decision.result.id }
+      return { ...decision, keeps: [...keeps, keep(operatorCredits, made)] }
+    },
+  }
+}
+
+function assertCreditable(paid: ReferencedPayment, { asset, units }: Money): void {
+  const { id: end_to_end_id, charge_id, amount, amount_returned } = paid
+  if (charge_id !== null)
+    refuse('invalid_request', {
+      message: `Payment ${end_to_end_id} is of charge ${charge_id}, and the service credits it itself. Do not credit it by hand.`,
+    })
+  const left = amount - amount_returned
+  if (asset === 'BRL' && units <= left) return
+  const [brought, rest] = [amount, left].map((centavos) => formatMoney(moneyOf('BRL', centavos)))
+  refuse('invalid_request', {
+    message: `Payment ${end_to_end_id} brought ${brought}, and ${rest} of it are left. Credit no more than that, in BRL.`,
+  })
 }

@@ -74,6 +74,25 @@ export const insertDeposits = insertInto('deposits', {
   created_at: 'timestamptz',
 })
 
+/** An operator's credit, by its reference. */
+export const operatorCredits = rowSource<{ readonly id: string; readonly deposit_id: string }>(
+  'operator credits',
+  `SELECT reference AS id, id AS deposit_id FROM deposits WHERE rail = 'operator' AND reference = ANY($1::text[])`,
+)
+
+/** A Pix payment that came in, if a reference is its end_to_end_id. The slice of charges writes it. */
+export type ReferencedPayment = {
+  readonly id: string
+  readonly charge_id: string | null
+  readonly amount: bigint
+  readonly amount_returned: bigint
+}
+
+export const paymentsByReference = rowSource<ReferencedPayment>(
+  'payments by reference',
+  'SELECT end_to_end_id AS id, charge_id, amount, amount_returned FROM pix_received WHERE end_to_end_id = ANY($1::text[])',
+)
+
 /** A payment of a charge: credited as it is written, once per end_to_end_id. */
 export const insertPixDeposits = {
   ...insertInto('deposits', {

@@ -96,14 +96,29 @@ export async function depositIdOfPayment(
   return rows[0]
 }
 
-/** Of a payment that was never credited only the sum is stored, for the comparison with the account. */
-export async function noteReturnedUncredited(db: Db, end_to_end_id: string, sum: bigint): Promise<void> {
-  await db.query({
+/** A payment that the service did not credit. `by_hand`: the credit of an operator under its end_to_end_id. */
+export type UncreditedPayment = {
+  readonly amount: bigint
+  readonly amount_returned: bigint
+  readonly charge_id: string | null
+  readonly by_hand: { readonly id: string; readonly partner_id: string } | null
+}
+
+/** Of a payment that the service did not credit only the sum is stored, for the comparison with the account. Undefined: nothing is new. */
+export async function noteReturnedUncredited(
+  tx: Db,
+  end_to_end_id: string,
+  sum: bigint,
+): Promise<UncreditedPayment | undefined> {
+  const { rows } = await tx.query<UncreditedPayment>({
     name: 'note returned uncredited',
     text: `UPDATE pix_received SET amount_returned = $2
-      WHERE end_to_end_id = $1 AND deposit_id IS NULL AND amount_returned < $2 AND amount >= $2`,
+      WHERE end_to_end_id = $1 AND deposit_id IS NULL AND amount_returned < $2 AND amount >= $2
+      RETURNING amount, amount_returned, charge_id, (SELECT json_build_object('id', d.id, 'partner_id', d.partner_id) FROM deposits d
+        WHERE d.rail = 'operator' AND d.reference = $1 AND NOT EXISTS (SELECT FROM adjustments a WHERE a.deposit_id = d.id)) AS by_hand`,
     values: [end_to_end_id, sum],
   })
+  return rows[0]
 }
 
 const COVERED_AT_ONCE = 100

@@ -47,6 +47,17 @@ export const sandboxCommands: CliCommand[] = [
     run: async (input) => (await load()).sandboxComplete(input),
   },
   {
+    name: 'sandbox return',
+    takes: 'PAYOUT|PAYMENT',
+    about: 'Let a payout of the sandbox come back, or give a received payment back, by its end_to_end_id',
+    who: 'key',
+    options: {
+      amount: { type: 'string', value: '4.50', about: 'In BRL; all that is left when absent' },
+    },
+    examples: ['trilho sandbox return $PAYOUT', 'trilho sandbox return $PAYMENT --amount 4.50'],
+    run: async (input) => (await load()).sandboxReturn(input),
+  },
+  {
     name: 'sandbox confirm',
     takes: 'TRANSFER',
     about: 'Confirm a waiting transfer in the sandbox',

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Bench, openBench } from '../../../test/support/rail-bench.ts'
+import { money } from '../../core/money.ts'
+import { claimOf } from '../../ledger/once.ts'
+import { openExceptions } from '../../records/exceptions/store.ts'
+import { operatorCredit } from '../deposits/deposits.ts'
+import { acceptCharge } from './charges.ts'
+import { bookReceivedReturns } from './deposit-returns.ts'
+import { noteReceived } from './received.ts'
+import { changeCharge } from './states.ts'
+import { type Charge, chargeById, receivedById } from './store.ts'
+
+/** Payments that operators credit by hand, under the payment's end_to_end_id: nobody is paid twice, and nothing that goes back is lost. */
+let bench: Bench
+beforeEach(async () => {
+  bench = await openBench()
+})
+afterEach(async () => {
+  expect(await bench.findings()).toEqual([])
+  await bench.stop()
+})
+
+const AMOUNT = 1050n
+
+let count = 0
+const payment = (txid?: string, amount = AMOUNT) => ({
+  end_to_end_id: `E0000000020261118120${String(++count).padStart(12, '0')}`,
+  ...(txid === undefined ? {} : { txid }),
+  ...{ amount, paid_at: new Date() },
+})
+
+async function openCharge(customer_id: string): Promise<Charge> {
+  const key = `c${++count}`
+  const order = {
+    ...{ customer_id, amount: money('BRL', AMOUNT), expires_in_seconds: 3600, description: null },
+    ...{ idempotency_key: key, metadata: {} },
+  }
+  const claim = claimOf(bench.actor.key_id, 'pix.charge', { idempotency_key: key })
+  const request = { order, claim, bodyOf: () => '' }
+  const done = await bench.world.commit(acceptCharge(bench.world, bench.actor, request))
+  if (done.kind !== 'made') throw new Error(`the charge was ${done.kind}`)
+  return bench.world.commit(changeCharge(bench.world, done.made, { to: 'open', br_code: 'code' }))
+}
+
+const credit = (customer_id: string, reference: string, units = AMOUNT, asset: 'BRL' | 'USDT' = 'BRL') =>
+  bench.world.commit(
+    operatorCredit(bench.world, {
+      ...{ partner_id: bench.actor.partner_id, customer_id, money: money(asset, units) },
+      ...{ reason: 'unknown payment', reference },
+    }),
+  )
+
+const balance = async (customer_id: string) => (await bench.balance(customer_id, 'BRL'))?.balance ?? 0n
+const told = async () =>
+  (await openExceptions(bench.world.db, 100)).map(({ kind, object_id }) => [kind, object_id])
+const giveBack = (end_to_end_id: string, amount: bigint, id = `D${++count}`) =>
+  bookReceivedReturns(bench.world, { end_to_end_id, returns: [{ id, amount, state: 'settled' }] })
+
+test('a payment of a charge, which the service credits itself, cannot be credited by hand too', async () => {
+  const customer = await bench.customer({})
+  const charge = await openCharge(customer)
+  const paid = payment(charge.txid)
+  await noteReceived(bench.world, paid)
+  await expect(credit(customer, paid.end_to_end_id)).rejects.toThrow(
+    `Payment ${paid.end_to_end_id} is of charge ${charge.id}, and the service credits it itself`,
+  )
+  expect(await balance(customer)).toBe(AMOUNT)
+})
+
+test('the audit finds a payment that was credited by the service and by hand', async () => {
+  const customer = await bench.customer({})
+  const paid = payment((await openCharge(customer)).txid)
+  await noteReceived(bench.world, paid)
+  const { id } = await credit(customer, 'by hand')
+  const rename = (to: string) =>
+    bench.admin(
+      'SET session_replication_role = replica',
+      `UPDATE deposits SET reference = '${to}' WHERE id = '${id}'`,
+      `UPDATE claims SET key = '${to}' WHERE resource_id = '${id}'`,
+    )
+  await rename(paid.end_to_end_id)
+  expect(await bench.findings()).toMatchObject([
+    { check: 'no Pix payment is credited by the service and by an operator' },
+  ])
+  await rename('by hand')
+})
+
+test('a payment that was credited by hand before the service could read it is not credited again', async () => {
+  const customer = await bench.customer({})
+  const charge = await openCharge(customer)
+  const paid = payment(charge.txid)
+  await credit(customer, paid.end_to_end_id)
+  for (let i = 0; i < 2; i++) await noteReceived(bench.world, paid)
+  expect(await balance(customer)).toBe(AMOUNT)
+  expect(await chargeById(bench.world.db, charge.id)).toMatchObject({ status: 'open', amount_received: 0n })
+  expect(await receivedById(bench.world.db, paid.end_to_end_id)).toMatchObject({
+    ...{ charge_id: null, deposit_id: null, amount: AMOUNT },
+  })
+  expect(await told()).toEqual([['contradiction', paid.end_to_end_id]])
+})
+
+test('of a payment without a charge operators credit what came in and is still there, and no more', async () => {
+  const customer = await bench.customer({})
+  const paid = payment()
+  const { end_to_end_id } = paid
+  await noteReceived(bench.world, paid)
+  await expect(credit(customer, end_to_end_id, AMOUNT + 1n)).rejects.toThrow('brought 10.50 BRL')
+  await expect(credit(customer, end_to_end_id, 1n, 'USDT')).rejects.toThrow('brought 10.50 BRL')
+  await giveBack(end_to_end_id, 1000n)
+  await expect(credit(customer, end_to_end_id)).rejects.toThrow('0.50 BRL of it are left')
+  expect(await told()).toEqual([['unknown_payment', end_to_end_id]])
+  await credit(customer, end_to_end_id, 50n)
+  expect(await credit(customer, end_to_end_id, 50n)).toMatchObject({ replayed: true })
+  expect(await balance(customer)).toBe(50n)
+})
+
+test('a payment without a charge that went back whole is no question any more', async () => {
+  const customer = await bench.customer({})
+  const paid = payment()
+  const { end_to_end_id } = paid
+  await noteReceived(bench.world, paid)
+  await giveBack(end_to_end_id, AMOUNT)
+  expect(await told()).toEqual([])
+  await expect(credit(customer, end_to_end_id)).rejects.toThrow('0.00 BRL of it are left')
+})
+
+test('a payment that operators credited, and that goes back after all, is told to the desk once', async () => {
+  const customer = await bench.customer({})
+  const paid = payment()
+  const { end_to_end_id } = paid
+  await noteReceived(bench.world, paid)
+  const { id } = await credit(customer, end_to_end_id)
+  for (let i = 0; i < 2; i++) await giveBack(end_to_end_id, AMOUNT, 'D1')
+  expect(await told()).toEqual([
+    ['contradiction', id],
+    ['unknown_payment', end_to_end_id],
+  ])
+  const [contradiction] = await openExceptions(bench.world.db, 100)
+  expect(contradiction!.details).toMatchObject({
+    problem: expect.stringContaining('10.50 BRL of it went back'),
+    check: expect.stringContaining('debit the customer'),
+  })
+})
+
+test('another reference, and a payment that nobody has seen, are credited as before', async () => {
+  const customer = await bench.customer({})
+  await credit(customer, 'transfer of 18 November')
+  await credit(customer, payment().end_to_end_id)
+  expect(await balance(customer)).toBe(2n * AMOUNT)
+})
