@@ -1,7 +1,8 @@
 import { type Asset, assetNames } from '../../src/core/money.ts'
 import type { RailName } from '../../src/money/custody/controls-store.ts'
 import { mustEqual } from './narrator.ts'
-import { depositNetworks, evmNetworks, type Stage } from './stage.ts'
+import { evmNetworks, transferNetworks } from './outside.ts'
+import type { Stage } from './stage.ts'
 
 /** Comparisons of three sides: the book of the rehearsal, the outside, and what Trilho says. */
 export type RailLine = {
@@ -51,7 +52,7 @@ export async function heldOutside(stage: Stage): Promise<ReadonlyMap<RailName, b
     )
   }
   const addresses = customers.map(({ addresses }) => addresses.get('bitcoin')!)
-  held.set('bitcoin', await bitcoin.heldAt([bitcoin.wallet.address, ...addresses]))
+  held.set('bitcoin', await bitcoin.heldAt([keys.bitcoin_wallet.address, ...addresses]))
   return held
 }
 
@@ -75,7 +76,7 @@ export async function checkOutside(stage: Stage): Promise<{ miner_fees: bigint }
 
 /** `trilho reconcile`, once everything that is on its way is final. */
 export async function reconcile(stage: Stage): Promise<readonly RailLine[]> {
-  const rails = ['pix', ...depositNetworks]
+  const rails = ['pix', ...transferNetworks]
   let found: RailLine[] = []
   let said = ''
   const isEven = async () => {

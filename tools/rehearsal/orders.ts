@@ -5,10 +5,11 @@ import { openTestWallet } from '../../test/chains/bitcoin-wallet.ts'
 import type { SendBody } from '../../test/pix/efi-stub.ts'
 import { mustEqual } from './narrator.ts'
 import { PIX_FEE, SERVICE_FEE_BPS } from './operators.ts'
-import type { Customer, depositNetworks, Stage } from './stage.ts'
+import type { transferNetworks } from './outside.ts'
+import type { Customer, Stage } from './stage.ts'
 
 /** Orders of a partner, and how they end outside: what is in the book was seen at the bank or on a chain. */
-type Place = (typeof depositNetworks)[number]
+type Place = (typeof transferNetworks)[number]
 
 export type PayoutOrder = {
   readonly customer: Customer
@@ -40,6 +41,9 @@ export function payoutOrder(customer: Customer, amount: bigint): PayoutOrder {
   const body = { customer_id: customer.id, amount: `${amount}`, counterparty, idempotency_key }
   return { customer, pix_key, amount, body }
 }
+
+/** What one transfer of a round is worth. */
+export const transferAmount = (network: Place): bigint => (network === 'bitcoin' ? 150_000n : 5_000_000n)
 
 /** An order to an address that no other order has. */
 export function transferOrder(customer: Customer, network: Place, amount: bigint): TransferOrder {

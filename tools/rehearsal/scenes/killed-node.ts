@@ -1,6 +1,7 @@
 import { checkBalances, checkOutside } from '../checks.ts'
 import { awaitConfirmed, awaitPaid, PAYOUTS, payoutOrder, TRANSFERS, transferOrder } from '../orders.ts'
-import { evmNetworks, type Stage } from '../stage.ts'
+import { evmNetworks } from '../outside.ts'
+import type { Stage } from '../stage.ts'
 
 const PAYOUT = 70_00n
 const TRANSFER = 4_000_000n
