@@ -44,7 +44,7 @@ const scenes: readonly (readonly [title: string, play: (stage: Stage) => Promise
   ['Money in on five chains', payInOnChains],
   ['Conversions', convertMoney],
   ['Payouts by Pix', payOutByPix],
-  ['Transfers on five chains', transferOnChains],
+  ['Transfers on six chains', transferOnChains],
   ['The bank is out', loseTheBank],
   ['The signer is away', loseTheSigner],
   ['A node is killed', killANode],

@@ -7,6 +7,7 @@ import { openBitcoinChain } from './bitcoin-chain.ts'
 import type { Closing } from './closing.ts'
 import { openEvmChain } from './evm-chain.ts'
 import type { Keys } from './keys.ts'
+import { openTronChain } from './tron-chain.ts'
 
 export const evmNetworks = [
   'ethereum',
@@ -15,7 +16,8 @@ export const evmNetworks = [
   'optimism',
 ] as const satisfies readonly EvmNetwork[]
 export const depositNetworks = [...evmNetworks, 'bitcoin'] as const
-export const transferNetworks = depositNetworks
+/** Deposits on Tron are not in this version. */
+export const transferNetworks = [...depositNetworks, 'tron'] as const
 
 const BANK_OPENING = 500_000_00n
 
@@ -36,20 +38,21 @@ export async function openOutside({
   tell('four EVM nodes, two endpoints each')
   const bitcoin = await openBitcoinChain(keys.bitcoin_wallet, closing)
   tell(`a node of Bitcoin’s lineage: ${bitcoin.node.program}`)
+  const tron = await openTronChain(keys.tron_wallet, closing)
   const efi = await startEfiStub(openBank({ opening: BANK_OPENING }))
   closing.push(efi.stop)
   const exchanges = await startExchangeStub()
   closing.push(exchanges.stop)
-  tell('stubs of Efí and of the exchanges')
+  tell('stubs of Tron, with two endpoints, of Efí and of the exchanges')
   const contracts: Record<string, string> = Object.assign({}, ...chains.map(({ contract }) => contract))
   const settings: Record<string, string> = {
     ...{ DATABASE_URL: cluster.url, EFI_AT_ONCE: '4', ...efiSettings(efi) },
     ...{ PRICES_FROM: 'exchanges', EXCHANGE_URLS: exchanges.setting },
     ...Object.assign({}, ...chains.map(({ settings: of_chain }) => of_chain)),
-    ...{ ...bitcoin.settings, ...contracts },
+    ...{ ...bitcoin.settings, ...tron.settings, ...contracts },
   }
   return {
-    ...{ cluster, chains, bitcoin, efi, exchanges, contracts, settings },
+    ...{ cluster, chains, bitcoin, tron, efi, exchanges, contracts, settings },
     opening: BANK_OPENING,
   }
 }

@@ -29,6 +29,12 @@ export const parts: readonly {
     is: 'real',
     about: 'a node of Bitcoin Core’s lineage on a chain of its own: bitcoind, or litecoind of Debian',
   },
+  {
+    part: 'Tron',
+    is: 'stub',
+    about:
+      'two endpoints in front of one chain in memory, which checks signatures and expiry as java-tron does, and knows USDT only',
+  },
   { part: 'Efí, the bank of Pix', is: 'stub', about: 'answers as its documentation describes, over TLS' },
   {
     part: 'Exchanges',

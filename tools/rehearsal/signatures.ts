@@ -20,7 +20,11 @@ type Signed = Extract<SignatureLine, { kind: 'transfer' | 'sweep' }>
 export async function compareSignatures(stage: Stage): Promise<Signatures> {
   const lines = await stage.signer.lines()
   const signed = lines.filter((line): line is Signed => line.kind === 'transfer' || line.kind === 'sweep')
-  const mined = [...(await minedOnEvm(stage, signed)), ...(await minedOnBitcoin(stage, signed))]
+  const mined = [
+    ...(await minedOnEvm(stage, signed)),
+    ...(await minedOnBitcoin(stage, signed)),
+    ...minedOnTron(stage, signed),
+  ]
   checkPayments(stage, mined)
   return { lines: lines.length, mined: mined.length, replaced: signed.length - mined.length }
 }
@@ -97,6 +101,18 @@ async function spentCoins({ bitcoin: { node, scriptsOf }, customers, keys }: Sta
     }
   }
   return { spent, spending }
+}
+
+/** No payment of the day was lost, so that none was signed again: the log and the chain have the same transactions. */
+function minedOnTron({ tron, keys }: Stage, signed: readonly Signed[]): Signed[] {
+  const lines = signed.filter((line) => line.network === 'tron')
+  const spending = tron.stub.mined().filter(({ owner }) => owner === keys.tron_wallet)
+  mustEqual(
+    'transactions of the wallet on Tron, in the log of the signer and on the chain',
+    lines.map(({ tx_hash }) => tx_hash).toSorted(),
+    spending.map(({ id }) => id).toSorted(),
+  )
+  return lines
 }
 
 /** The signed payments on each chain are what the partner's customers were told that was paid out. */

@@ -1,9 +1,11 @@
 import { checkBalances, checkOutside } from '../checks.ts'
-import { awaitPaid, PAYOUTS, type PayoutOrder, payoutOrder } from '../orders.ts'
+import { mustEqual } from '../narrator.ts'
+import { awaitPaid, PAYOUTS, type PayoutOrder, payoutOrder, TRANSFERS, transferOrder } from '../orders.ts'
 import type { Stage } from '../stage.ts'
 
 const PAYOUT = 11_00n
 const PAYERS = 3
+const TRON = 5_000_000n
 
 type Placed = { readonly order: PayoutOrder; readonly id: string; readonly text: string; readonly at: number }
 
@@ -48,4 +50,22 @@ export async function failOver(stage: Stage): Promise<void> {
   checked(
     `${placed.length} orders, each repeated on both nodes with the same answer and paid once by the bank; until now ${cut} calls were cut and ${unavailable} told to come back`,
   )
+  await checkTron(stage)
+}
+
+/**
+ * A wallet on Tron has no nonces: after a promotion the service cannot see what an older copy of the database may have signed. It signs
+ * nothing there until all such payments have expired (decision 0071), which is longer than the rest of the day.
+ */
+async function checkTron({ customers, partner, tell, checked }: Stage): Promise<void> {
+  const { body } = transferOrder(customers[0]!, 'tron', TRON)
+  const before = await partner.available(customers[0]!.id)
+  mustEqual('a transfer on Tron after the fail-over', await partner.refusal(TRANSFERS, body), {
+    ...{ status: 503, code: 'rail_unavailable' },
+  })
+  mustEqual('the balance after the refusal', await partner.available(customers[0]!.id), before)
+  tell(
+    'Tron signs nothing for eleven minutes after a fail-over, until every payment signed before it has expired: the day ends without it',
+  )
+  checked('a transfer on Tron is refused with rail_unavailable, and nothing is debited')
 }

@@ -10,7 +10,7 @@ const TRANSFER = 4_000_000n
 export async function killANode(stage: Stage): Promise<void> {
   const { customers, partner, nodes, tell, checked } = stage
   const payouts = customers.map((customer, index) => payoutOrder(customer, PAYOUT + BigInt(index)))
-  const transfers = evmNetworks.map((network, index) =>
+  const transfers = [...evmNetworks, 'tron' as const].map((network, index) =>
     transferOrder(customers[index % customers.length]!, network, TRANSFER + BigInt(index)),
   )
   const cuts_before = partner.trouble.cut
