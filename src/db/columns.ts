@@ -312,6 +312,7 @@ const columns = {
     'block_hash',
     'gas_paid_wei',
   ],
+  drafts: ['transfer_id', 'number', 'tx_hash', 'unsigned', 'terms', 'created_at'],
   blocks: ['network', 'height', 'hash', 'parent_hash', 'is_searched'],
   coins: [
     'id',

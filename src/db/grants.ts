@@ -33,6 +33,7 @@ export const worldGrants: Record<string, string> = {
   pix_return_scans: 'SELECT, INSERT, UPDATE',
   transfers: 'SELECT, INSERT, UPDATE',
   transactions: 'SELECT, INSERT, UPDATE',
+  drafts: 'SELECT, INSERT',
   wallets: 'SELECT, INSERT, UPDATE',
   rail_controls: 'SELECT, INSERT, UPDATE',
   rail_changes: 'SELECT, INSERT',
@@ -180,6 +181,8 @@ export const tablePurposes: Record<string, string> = {
   transfers: 'orders and their state; the order itself never changes',
   transactions:
     'what was signed for transfers, stored before it is broadcast; all of one transfer spend its nonce',
+  drafts:
+    'payments on Tron as the signer is asked to sign them, stored before it sees them; a lost answer is asked for again with the same bytes',
   wallets: 'the wallets that pay transfers, and their next nonces',
   rail_controls: 'which rails are paused, and how much may leave on each',
   rail_changes: 'every pause, resume and limit of a rail, with who and why',

@@ -93,7 +93,9 @@ describe('a rail', () => {
   describe('with a signer in a process of its own', () => {
     const SIGNER_URL = 'unix:/run/trilho-signer/signer.sock'
     const EVM_WALLET = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-    const whole = { SIGNER_URL, POLYGON_RPC, EVM_WALLET, BITCOIN_RPC, BITCOIN_WALLET }
+    const TRON_WALLET_KEY = '33'.repeat(32)
+    const tron = { TRON_RPC: 'https://node.example.com', TRON_WALLET: 'TEvQ7WSPCbJCKVC7qLo29L6zGJb2VQBRVy' }
+    const whole = { SIGNER_URL, POLYGON_RPC, EVM_WALLET, BITCOIN_RPC, BITCOIN_WALLET, ...tron }
     const { cert, key } = selfSigned('trilho')
     const tls = { SIGNER_CLIENT_CERTIFICATE: `${cert}\n${key}`, SIGNER_CA: cert }
 
@@ -110,7 +112,8 @@ describe('a rail', () => {
 
     test.each<[Record<string, string>, RegExp]>([
       [{ EVM_WALLET_KEY }, /^EVM_WALLET_KEY and SIGNER_URL are both set; keep one/],
-      [{ TRON_RPC: 'https://node.example.com' }, /^TRON_RPC and SIGNER_URL are both set; keep one/],
+      [{ TRON_WALLET_KEY }, /^TRON_WALLET_KEY and SIGNER_URL are both set; keep one/],
+      [{ TRON_WALLET: '' }, /^TRON_WALLET is needed with SIGNER_URL/],
       [{ BITCOIN_WALLET_KEY }, /^BITCOIN_WALLET_KEY and SIGNER_URL are both set/],
       [{ EVM_DEPOSIT_XPUB: XPUB, EVM_DEPOSIT_KEY: XPRV }, /^EVM_DEPOSIT_KEY and SIGNER_URL are both set/],
       [{ EVM_WALLET: '' }, /^EVM_WALLET is needed with SIGNER_URL/],

@@ -66,7 +66,7 @@ export const readSignerLogDir = (env: Environment): string | undefined =>
   readSettings(env, { log_dir: signerSettings.log_dir }, () => []).log_dir
 
 function contradictionsOfSigner(given: ValuesOf<typeof signerSettings>): [name: string, mistake: string][] {
-  const { listen, evm_key, bitcoin_key, evm_deposit_key, bitcoin_deposit_key } = given
+  const { listen, evm_key, bitcoin_key, tron_key, evm_deposit_key, bitcoin_deposit_key } = given
   const needed = { SIGNER_LISTEN: listen, SIGNER_LOG_DIR: given.log_dir, SIGNER_SEAL_KEY: given.seal_key }
   const of_tls = { SIGNER_CERTIFICATE: given.certificate, SIGNER_CLIENTS_CA: given.clients_ca }
   const found: [boolean, string, string][] = [
@@ -88,9 +88,9 @@ function contradictionsOfSigner(given: ValuesOf<typeof signerSettings>): [name: 
       ],
     ]),
     [
-      evm_key === undefined && bitcoin_key === undefined,
+      evm_key === undefined && bitcoin_key === undefined && tron_key === undefined,
       'EVM_WALLET_KEY',
-      'or BITCOIN_WALLET_KEY is needed by trilho signer: it has nothing to sign with',
+      'or BITCOIN_WALLET_KEY or TRON_WALLET_KEY is needed by trilho signer: it has nothing to sign with',
     ],
     [
       evm_deposit_key !== undefined && evm_key === undefined,
@@ -325,23 +325,24 @@ function halfBitcoin({ chains, role }: Given): [boolean, string, string][] {
 function halfTron({ chains, role }: Given): [boolean, string, string][] {
   const { rpc, key, wallet, usdt, genesis } = chains.tron
   const is_reached = rpc?.length !== 0
+  const is_remote = chains.remote.place !== undefined
   const alone = Object.entries({ TRON_USDT: usdt, TRON_GENESIS: genesis }).flatMap(([name, value]) =>
     value === undefined ? [] : [name],
   )
   return [
     [
-      is_reached && !key && role !== 'api',
+      is_reached && !key && !is_remote && role !== 'api',
       'TRON_WALLET_KEY',
-      'is needed with TRON_RPC: it signs what this node sends. Only a node with ROLE=api goes without',
+      'is needed with TRON_RPC: it signs what this node sends. Only a node with SIGNER_URL or ROLE=api goes without',
     ],
     [
-      is_reached && !key && !wallet && role === 'api',
+      is_reached && !key && !wallet && !is_remote && role === 'api',
       'TRON_WALLET',
       'is needed with TRON_RPC on a node without TRON_WALLET_KEY: it looks for the payments of this address',
     ],
     [key !== undefined && !is_reached, 'TRON_WALLET_KEY', 'is set, and no node is: set TRON_RPC'],
     [
-      wallet !== undefined && !key && (role !== 'api' || !is_reached),
+      wallet !== undefined && !key && !(is_reached && (is_remote || role === 'api')),
       'TRON_WALLET',
       'is set without TRON_WALLET_KEY, whose address it names',
     ],
@@ -391,6 +392,7 @@ function halfSigner({ chains }: Given): [boolean, string, string][] {
   const keys = {
     EVM_WALLET_KEY: chains.evm_key,
     BITCOIN_WALLET_KEY: chains.bitcoin.key,
+    TRON_WALLET_KEY: chains.tron.key,
     EVM_DEPOSIT_KEY: chains.evm_deposit_key,
     BITCOIN_DEPOSIT_KEY: chains.bitcoin.deposit_key,
   }
@@ -399,6 +401,7 @@ function halfSigner({ chains }: Given): [boolean, string, string][] {
   const wallets = {
     EVM_WALLET: [is_evm_reached, chains.evm_wallet],
     BITCOIN_WALLET: [chains.bitcoin.rpc?.length !== 0, chains.bitcoin.wallet],
+    TRON_WALLET: [chains.tron.rpc?.length !== 0, chains.tron.wallet],
   } as const
   const xpubs = { evm: chains.evm_deposit_xpub, bitcoin: chains.bitcoin.deposit_xpub }
   return [
@@ -416,11 +419,6 @@ function halfSigner({ chains }: Given): [boolean, string, string][] {
       [place?.kind === 'https' && value === undefined, name, 'is needed with SIGNER_URL=https://…'],
       [place?.kind !== 'https' && value !== undefined, name, 'is set without SIGNER_URL=https://…'],
     ]),
-    [
-      is_remote && chains.tron.rpc?.length !== 0,
-      'TRON_RPC',
-      'and SIGNER_URL are both set; keep one: trilho signer has no key for Tron yet, and a service with a signer has none either',
-    ],
     [!is_remote && deposits?.length > 0, 'SIGNER_DEPOSITS', 'is set without SIGNER_URL'],
     ...(deposits ?? []).map((kind): [boolean, string, string] => [
       xpubs[kind] === undefined,

@@ -185,10 +185,15 @@ function openRemote(
 function expectedSigner(config: RailSettings): ExpectedSigner {
   const { remote, signer, evm_wallet, evm_deposit_xpub: xpub, bitcoin } = config.chains
   const configured = configuredNetworks(config)
-  const of_bitcoin =
-    configured.includes('bitcoin') && bitcoin.wallet !== undefined ? { bitcoin: bitcoin.wallet } : {}
+  const pinned = { bitcoin: bitcoin.wallet, tron: config.chains.tron.wallet }
+  const others = Object.entries(pinned).filter(
+    ([network, wallet]) => configured.includes(network as Network) && wallet !== undefined,
+  )
   return {
-    wallets: { ...evmAddresses(evm_wallet, configured.filter(isEvmNetwork)), ...of_bitcoin },
+    wallets: {
+      ...evmAddresses(evm_wallet, configured.filter(isEvmNetwork)),
+      ...Object.fromEntries(others),
+    },
     amounts_per_hour: { usdt: signer.amount, btc: signer.btc },
     ...(remote.deposits.includes('evm') && xpub !== undefined
       ? { gas_account: encodeAddress.evm(gasPointOf(xpub)) }

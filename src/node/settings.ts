@@ -543,7 +543,7 @@ const chains = {
     remote: {
       place: setting('SIGNER_URL', {
         about:
-          'Where trilho signer listens: unix:/path/of/socket, or https:// with host and port. Then the keys are there, this service has none, and needs EVM_WALLET and BITCOIN_WALLET for the networks that it pays on (docs/operate/signer.md)',
+          'Where trilho signer listens: unix:/path/of/socket, or https:// with host and port. Then the keys are there, this service has none, and needs EVM_WALLET, BITCOIN_WALLET and TRON_WALLET for the networks that it pays on (docs/operate/signer.md)',
         example: 'unix:/run/trilho-signer/signer.sock',
         read: signerUrl,
       }),
@@ -823,6 +823,9 @@ export const signerSettings = {
   bitcoin_deposit_key: bitcoin.deposit_key,
   bitcoin_fee_most: bitcoin.fee_most,
   bitcoin_rate_most: bitcoin.rate_most,
+  tron_key: tron.key,
+  tron_usdt: tron.usdt,
+  tron_fee_most: tron.fee_most,
   networks: Object.fromEntries(
     (['ethereum', 'polygon', 'arbitrum', 'optimism'] as const).map((network) => {
       const { usdt, cost_most } = chains.chains[network]

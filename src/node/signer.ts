@@ -14,6 +14,7 @@ import { recordedSigner } from '../rails/signer/recorded.ts'
 import { type SignerServer, startSignerServer } from '../rails/signer/server.ts'
 import type { Signer } from '../rails/signer/signer.ts'
 import { localSweepSigner } from '../rails/signer/sweeps.ts'
+import { localTronSigner } from '../rails/signer/tron.ts'
 import { secretOf } from '../rails/signer/wallet-key.ts'
 import type { SignerConfig } from './config.ts'
 import { version } from './version.ts'
@@ -86,8 +87,13 @@ async function serveSigner({ config, log, onFatal, book, clock, signatures }: Pa
   const of_sweeps = { ...counts, signedBefore: async () => book.signedWithinAnHour('sweep') }
   const { evm, wallet } = openEvm(config, ofTransfers)
   const bitcoin = openBitcoin(config, ofTransfers())
+  const tron = openTron(config, ofTransfers())
   const sweeps = openSweeps(config, wallet, of_sweeps)
-  const wallets = { ...(await evm?.addresses()), ...(await bitcoin?.addresses()) }
+  const wallets = {
+    ...(await evm?.addresses()),
+    ...(await bitcoin?.addresses()),
+    ...(await tron?.addresses()),
+  }
   await signatures.append({ kind: 'opened', version, wallets, limits: limitsOf(config) })
   for (const [network, address] of Object.entries(wallets))
     log.info({ network }, `signer: signs for ${address} on ${network}`)
@@ -99,6 +105,7 @@ async function serveSigner({ config, log, onFatal, book, clock, signatures }: Pa
       ...{ book, log: signatures },
       ...(evm ? { evm } : {}),
       ...(bitcoin ? { bitcoin } : {}),
+      ...(tron ? { tron } : {}),
       ...(sweeps ? { sweeps } : {}),
     }),
     describe: () => ({ ...facts, log: signatures.head() }),
@@ -142,6 +149,15 @@ function openBitcoin(config: SignerConfig, counts: Counts): Signer | undefined {
     ...{ key, caps: { fee_most, rate_most: config.bitcoin_rate_most }, ...counts },
     per_hour: { count: limits.count, amount: limits.btc, cost: fee_most * BigInt(limits.costs) },
     ...(xprv === undefined ? {} : { deposit_keys: openDepositKeys(xprv, xpubOf(xprv)) }),
+  })
+}
+
+function openTron(config: SignerConfig, counts: Counts): Signer | undefined {
+  const { tron_key: key, tron_usdt: contract, tron_fee_most: fee_most, limits } = config
+  if (key === undefined) return undefined
+  return localTronSigner({
+    ...{ key, fee_most, ...counts, ...(contract === undefined ? {} : { contract }) },
+    per_hour: { count: limits.count, amount: limits.amount, cost: fee_most * BigInt(limits.costs) },
   })
 }
 

@@ -218,6 +218,7 @@ async function fillTheRest(owner: Client): Promise<void> {
      INSERT INTO foreign_spends SELECT wallet_id, spent_by, spent_height, now() FROM coins;
      INSERT INTO holdings VALUES ('polygon', '0xw', 10, '0xb', 500, 7, now());
      INSERT INTO pix_received_scan VALUES ('simulated', now(), now());
+     INSERT INTO drafts VALUES ('tr_x', 1, encode(sha256('draft'), 'hex'), '0a', '{}', now());
      INSERT INTO wallet_scans VALUES ('tron:Tw', 12, 'h', now(), NULL, '1 00000001');
      INSERT INTO deposit_scans VALUES ('polygon', 12, '0xh', 10, '0xf', 13, now());
      INSERT INTO sweeps SELECT 'swp_x', network, address, address_index, 1000, '0xwallet', '0xgas', 900, 3, 500, 3, 'mined', NULL, now() - interval '1 hour', NULL

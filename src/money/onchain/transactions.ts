@@ -122,22 +122,27 @@ const readAttempts = batched<string, readonly StoredAttempt[]>(async (db, ids) =
 })
 
 /**
- * What was signed within the last hour: the nonce or a coin, what it may pay, and what it may cost. A signer that starts counts it
+ * What was signed within the last hour: the nonce or a coin (on Tron the payment itself), what it may pay, and what it may cost. A signer that starts counts it
  * towards its hourly limits.
  */
 export async function signedWithinAnHour(db: Db): Promise<SignedBefore[]> {
   const { rows } = await db.query({
     name: 'signed within an hour',
-    text: `SELECT x.network, t.nonce, CASE x.purpose WHEN 'pay' THEN t.amount_net ELSE 0 END AS amount, x.created_at AS at,
+    text: `SELECT x.network, t.nonce, x.tx_hash, CASE x.purpose WHEN 'pay' THEN t.amount_net ELSE 0 END AS amount, x.created_at AS at,
         CASE x.network WHEN 'bitcoin' THEN x.signed END AS signed,
         coalesce((x.terms ->> 'max_fee_per_gas')::numeric * (x.terms ->> 'gas_limit')::numeric,
           (x.terms ->> 'fee')::numeric, (x.terms ->> 'fee_limit')::numeric, 0)::text AS cost
       FROM transactions x JOIN transfers t ON t.id = x.transfer_id
       WHERE x.created_at > clock_timestamp() - interval '1 hour' ORDER BY x.created_at`,
   })
-  return rows.map(({ network, nonce, amount, at, signed, cost }) => ({
+  return rows.map(({ network, nonce, tx_hash, amount, at, signed, cost }) => ({
     ...{ network, amount, at, cost: BigInt(cost) },
-    spends: signed === null ? String(nonce) : coinThatStandsFor(readSigned(signed).inputs),
+    spends:
+      network === 'tron'
+        ? tx_hash
+        : signed === null
+          ? String(nonce)
+          : coinThatStandsFor(readSigned(signed).inputs),
   }))
 }
 

@@ -27,7 +27,7 @@ type SignerReach = {
   readonly remote_signer: Pick<RemoteSigner, 'check'> | undefined
 }
 
-/** The addresses of a remote signer come from the settings: only its own answer shows that it runs. Keys of Tron are never remote. */
+/** The addresses of a remote signer come from the settings: only its own answer shows that it runs. */
 async function signerOf(
   network: Network,
   { config: { chains }, remote_signer }: SignerReach,
@@ -38,7 +38,7 @@ async function signerOf(
       : network === 'bitcoin'
         ? [chains.bitcoin.key, 'BITCOIN_WALLET_KEY']
         : [chains.evm_key, 'EVM_WALLET_KEY']
-  if (remote_signer && network !== 'tron') return problemOf(() => remote_signer.check())
+  if (remote_signer) return problemOf(() => remote_signer.check())
   return key === undefined
     ? { unknown: `this node has no key of a wallet: ${setting} is not set` }
     : { known: null }

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
+import { draftsInMemory } from '../../../test/chains/tron-drafts.ts'
 import { startTronStub } from '../../../test/chains/tron-stub.ts'
 import { sealOf } from '../signer/seal.ts'
+import { type Signer, SignerUnavailable, type SignRequest } from '../signer/signer.ts'
 import { localTronSigner } from '../signer/tron.ts'
 import { ChainCheckFailed } from './check.ts'
 import type { Attempt, ChainOrder, Made } from './rail.ts'
 import { tronAddressOfKey } from './tron/address.ts'
 import { openTronRpc } from './tron/nodes.ts'
+import { trc20TransferData } from './tron/token.ts'
+import { encodeRaw, refBlockOf, signRaw, txIdOf } from './tron/transaction.ts'
 import { openTronRail } from './tron.ts'
 
 /** The rail over a stub of Tron (test/chains/tron-stub.ts), whose clock the test sets. */
@@ -37,10 +41,27 @@ async function openStage({ nodes = 1, fee_most = 30_000_000n, depth = 2 } = {}) 
   })
   closing.push(rpc.stop)
   const per_hour = { count: 100, amount: 10n ** 12n, cost: 10n ** 12n }
-  const signer = localTronSigner({ key, sealKey: async () => seal_key, fee_most, per_hour, clock })
-  const rail = openTronRail({ rpc, signer, fee_most, clock })
+  const own = localTronSigner({ key, sealKey: async () => seal_key, fee_most, per_hour, clock })
+  const asked: SignRequest[] = []
+  const trouble = { is_away: false, loses_answers: false }
+  const signer: Signer = {
+    ...own,
+    async keepRoom(payment) {
+      if (trouble.is_away) throw new SignerUnavailable('The signer does not answer (ENOENT).')
+      return own.keepRoom(payment)
+    },
+    async sign(request) {
+      if (trouble.is_away) throw new SignerUnavailable('The signer does not answer (ENOENT).')
+      asked.push(request)
+      const signed = await own.sign(request)
+      if (trouble.loses_answers) throw new SignerUnavailable('The signer does not answer (timeout).')
+      return signed
+    },
+  }
+  const drafts = draftsInMemory()
+  const rail = openTronRail({ rpc, signer, drafts, fee_most, clock })
   return {
-    ...{ stub, rail },
+    ...{ stub, rail, drafts, asked, trouble },
     /** Time passes, and blocks are made. */
     pass(ms: number, blocks = depth + 1) {
       time += ms
@@ -75,6 +96,18 @@ function attemptOf(made: Made, attempt = 1): Attempt {
 type Stage = Awaited<ReturnType<typeof openStage>>
 const sign = async ({ rail }: Stage, made: readonly Attempt[] = []) =>
   attemptOf(await rail.attempt(order, reservation, made, 'pay'), made.length + 1)
+/** A payment of the order that the rail does not know. */
+function signElsewhere({ stub, now }: Stage): Attempt {
+  const raw = encodeRaw({
+    ...{ owner: wallet, contract: stub.contract, data: trc20TransferData(destination_address, amount) },
+    ...{ ref_block: refBlockOf(stub.solid().hash), timestamp: BigInt(now()), fee_limit: 10_000_000n },
+    expiration: BigInt(now() + 10 * MINUTE_MS),
+  })
+  const signed = signRaw(raw, Buffer.from(key, 'hex'))
+  return {
+    ...{ purpose: 'pay', tx_hash: txIdOf(raw), signed, terms: {}, attempt: 9, created_at: new Date() },
+  }
+}
 const lookAt = ({ rail }: Stage, made: readonly Attempt[]) => rail.look(order, reservation, made)
 
 describe('a payment', () => {
@@ -156,14 +189,66 @@ describe('a payment', () => {
     const second = await sign(stage, [first])
     await rail.broadcast(order, second)
     stage.pass(3000)
-    // As if the first had been signed last: the bytes of the second are mined, the others live on.
-    const third = await sign(stage)
+    // As if a third had been signed beside it: the bytes of the second are mined, the others live on.
+    const third = signElsewhere(stage)
     expect(await lookAt(stage, [first, second])).toMatchObject({ kind: 'mined', tx_hash: second.tx_hash })
     expect(await lookAt(stage, [first, second, third])).toEqual({ kind: 'waiting' })
     stage.pass(12 * MINUTE_MS + 1000)
     expect(await lookAt(stage, [first, second, third])).toMatchObject({
       ...{ kind: 'mined', tx_hash: second.tx_hash, effect: 'paid' },
     })
+  })
+
+  test('whose signature was lost on its way is asked for again as the same bytes, and named once they are past', async () => {
+    const stage = await openStage()
+    const { rail, stub, asked, trouble } = stage
+    const again = () => rail.attempt(order, reservation, [], 'pay')
+    trouble.loses_answers = true
+    expect(await again()).toMatchObject({ kind: 'later', why: 'signer_unavailable' })
+    stage.pass(MINUTE_MS)
+    expect(await again()).toMatchObject({ kind: 'later', why: 'signer_unavailable' })
+    trouble.loses_answers = false
+    expect(asked[1]!.unsigned).toBe(asked[0]!.unsigned)
+    // The signature that was lost may be out until it is past.
+    stage.pass(11 * MINUTE_MS)
+    expect(await again()).toMatchObject({ kind: 'later', why: 'not_worth_it' })
+    expect(asked).toHaveLength(2)
+    stage.pass(MINUTE_MS + 1000)
+    const attempt = attemptOf(await again())
+    expect(asked.at(-1)!.earlier).toEqual([txIdOf(asked[0]!.unsigned)])
+    await rail.broadcast(order, attempt)
+    stage.pass(3000)
+    expect(await lookAt(stage, [attempt])).toMatchObject({ kind: 'mined', effect: 'paid' })
+    expect(stub.mined()).toHaveLength(1)
+  })
+
+  test('whose signature was lost and is mined nevertheless is no reason for a second one', async () => {
+    const stage = await openStage()
+    const { rail, stub, asked, trouble } = stage
+    trouble.loses_answers = true
+    await rail.attempt(order, reservation, [], 'pay')
+    trouble.loses_answers = false
+    stub.take(signRaw(asked[0]!.unsigned, Buffer.from(key, 'hex')))
+    stage.pass(20 * MINUTE_MS)
+    expect(await rail.attempt(order, reservation, [], 'pay')).toMatchObject({ why: 'not_worth_it' })
+    expect(asked).toHaveLength(1)
+  })
+
+  test('waits while the signer is away, and is not drafted', async () => {
+    const stage = await openStage()
+    const { rail, drafts, trouble } = stage
+    trouble.is_away = true
+    expect(await rail.screen(order)).toMatchObject({ kind: 'later', why: 'signer_unavailable' })
+    expect(await rail.attempt(order, reservation, [], 'pay')).toMatchObject({ why: 'signer_unavailable' })
+    expect(await drafts.draftsOf(order.id)).toEqual([])
+    trouble.is_away = false
+    expect(await rail.attempt(order, reservation, [], 'pay')).toMatchObject({ kind: 'signed' })
+  })
+
+  test('is drafted once for two nodes that sign at the same time', async () => {
+    const stage = await openStage()
+    const signed = await Promise.all([1, 2, 3].map(() => sign(stage)))
+    expect(new Set(signed.map(({ tx_hash }) => tx_hash)).size).toBe(1)
   })
 
   test('that a reorganisation removes is sent again as the same bytes', async () => {
@@ -324,7 +409,7 @@ describe('endpoints', () => {
       ...{ key, sealKey: async () => seal_key, fee_most: 1n },
       per_hour: { count: 1, amount: 1n, cost: 1n },
     })
-    const failed = await openTronRail({ rpc, signer, fee_most: 1n })
+    const failed = await openTronRail({ rpc, signer, drafts: draftsInMemory(), fee_most: 1n })
       .check()
       .catch((error: unknown) => error)
     expect(failed).toBeInstanceOf(ChainCheckFailed)

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { networks } from '../../core/networks.ts'
-import { SignatureRefused, type Signer, type SignerRule } from '../signer/signer.ts'
+import { orNoSigner, type Signer } from '../signer/signer.ts'
 import { TRON_EXPIRY_MS } from '../signer/tron.ts'
 import {
   ChainCheckFailed,
@@ -20,9 +20,7 @@ import type {
   Holdings,
   Later,
   LaterReason,
-  Made,
   Screened,
-  Seen,
 } from './rail.ts'
 import { EndpointsDisagree, type Rpc } from './rpc.ts'
 import type { RpcNode } from './rpc-health.ts'
@@ -37,23 +35,16 @@ import {
   tronBlockAt,
   tronReceiptOf,
 } from './tron/calls.ts'
-import { lookOnTron, type SoughtOnTron } from './tron/evidence.ts'
 import { readTronHoldings } from './tron/holdings.ts'
-import {
-  assertWallet,
-  draftPayment,
-  numberOf,
-  signDraftOfTron,
-  type TronPlace,
-  type TronScene,
-  tokenCall,
-} from './tron/payment.ts'
+import { numberOf, type TronPlace, type TronScene, tokenCall } from './tron/payment.ts'
 import { screenTronOrder } from './tron/screening.ts'
+import { look, signPayment, type TronDrafts } from './tron/signing.ts'
 import { trc20TransfersIn } from './tron/token.ts'
 
 export type TronRailOptions = {
   readonly rpc: Rpc
   readonly signer: Signer
+  readonly drafts: TronDrafts
   /** The most that one transaction may cost, in sun: energy, and bandwidth. */
   readonly fee_most: bigint
   /** How long a transaction may be mined after it was signed, at most that of the signer. */
@@ -90,9 +81,6 @@ const FEES_FRESH_MS = 3000
 const DECIMALS = 6n
 /** Transactions of a chain that nobody else uses may be this many blocks back. */
 const SAMPLE_BLOCKS = 20n
-
-/** The reasons of a signer to refuse that pass with time. All others mean that something is wrong with the request. */
-const passingRules: readonly SignerRule[] = ['fee_cap', 'count_per_hour', 'amount_per_hour', 'costs_per_hour']
 
 export function openTronRail(options: TronRailOptions): TronRail {
   const { rpc, order_most } = options
@@ -151,7 +139,7 @@ export function openTronRail(options: TronRailOptions): TronRail {
 type Parts = ReturnType<typeof openParts>
 
 function openParts(options: TronRailOptions) {
-  const { rpc, signer, log, signs = true, clock = { now: Date.now }, order_most } = options
+  const { rpc, signer, drafts, log, signs = true, clock = { now: Date.now }, order_most } = options
   const place: TronPlace = {
     contract: options.contract ?? networks.tron.usdt_contracts[0],
     fee_most: options.fee_most,
@@ -171,7 +159,7 @@ function openParts(options: TronRailOptions) {
   }
 
   return {
-    ...{ rpc, signer, log, clock, order_most, place, address, check },
+    ...{ rpc, signer, drafts, log, clock, order_most, place, address, check },
     checkedOnce: openCheck(check, log),
     sceneOf: async (): Promise<TronScene> => ({ ...place, wallet: await address() }),
     later(order: ChainOrder, why: LaterReason): Later {
@@ -180,19 +168,6 @@ function openParts(options: TronRailOptions) {
       return { kind: 'later', at: new Date(clock.now() + networks.tron.poll_most_ms), why }
     },
   }
-}
-
-async function look(parts: Parts, sought: SoughtOnTron, signal: AbortSignal | undefined): Promise<Seen> {
-  const { rpc, place, clock, log } = parts
-  const { seen, contradiction } = await lookOnTron(rpc, place, sought, { now: clock.now(), signal })
-  if (contradiction) {
-    const { id } = sought.order
-    log?.warn(
-      { network: 'tron', transfer_id: id },
-      `chain: endpoints of tron contradict each other about transfer ${id}; it waits until they agree`,
-    )
-  }
-  return seen
 }
 
 async function screen(parts: Parts, order: ChainOrder, signal: AbortSignal | undefined): Promise<Screened> {
@@ -204,42 +179,11 @@ async function screen(parts: Parts, order: ChainOrder, signal: AbortSignal | und
   if (screened.kind === 'later') return later(order, screened.why)
   const { id: transfer_id, amount } = order
   const { fee_limit: cost } = screened.cost
-  const limit = await signer.keepRoom({ transfer_id, network: 'tron', amount, cost })
-  return limit ? later(order, 'signer_limit') : { kind: 'payable' }
-}
-
-/** An earlier payment that can still be mined would be a second one: nothing is signed until all of them have expired. */
-async function signPayment(
-  parts: Parts,
-  sought: SoughtOnTron,
-  signal: AbortSignal | undefined,
-): Promise<Made> {
-  const { rpc, signer, clock, later } = parts
-  const { order, reservation } = sought
-  const { id, destination_address, amount } = order
-  const ordered = { transfer_id: id, network: 'tron', destination_address, amount } as const
-  // Without a seal the signer refuses.
-  const intent = { ...ordered, seal: order.seal ?? '' }
-  const drafted = await orNone(async () => {
-    await parts.checkedOnce()
-    const scene = await parts.sceneOf()
-    assertWallet(scene, intent, reservation)
-    const seen = await look(parts, sought, signal)
-    if (seen.kind !== 'expired') return { kind: 'later', why: 'not_worth_it' } as const
-    return draftPayment(rpc, scene, { intent, now: clock.now() }, signal)
+  const room = await orNoSigner(async () => {
+    const exceeded = await signer.keepRoom({ transfer_id, network: 'tron', amount, cost })
+    return exceeded ? 'signer_limit' : 'room'
   })
-  if (drafted?.kind !== 'drafted') return later(order, drafted?.why ?? 'endpoints_unavailable')
-  signal?.throwIfAborted()
-  try {
-    return {
-      kind: 'signed',
-      transaction: await signDraftOfTron(signer, drafted.draft, { intent, reservation }),
-    }
-  } catch (error) {
-    if (error instanceof SignatureRefused && passingRules.includes(error.rule))
-      return later(order, error.rule === 'fee_cap' ? 'fee_above_cap' : 'signer_limit')
-    throw error
-  }
+  return room === 'room' ? { kind: 'payable' } : later(order, room ?? 'signer_unavailable')
 }
 
 /** Refuses while endpoints tell different figures: `details.why` says so. */

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Network } from '../../core/networks.ts'
 import { coinThatStandsFor, decodePsbt, outpointText } from '../chain/bitcoin/transaction.ts'
+import { openExpiringPayments } from './expiring.ts'
 import type { SignatureName, SignedBefore } from './hourly.ts'
 import type { SignatureLine, SweepEntry, TransferEntry } from './log.ts'
-import { SignatureRefused, type SignRequest } from './signer.ts'
+import { type PaymentAhead, SignatureRefused, type SignRequest } from './signer.ts'
 import { spentBySweep } from './sweeps.ts'
 
 /**
@@ -17,8 +18,11 @@ export type SignatureBook = {
   apply(line: SignatureLine): void
   /** Throws `SignatureRefused` if the transaction contradicts one that was signed before. */
   checkTransfer(request: SignRequest): void
-  /** Throws `SignatureRefused` if a payment of the transfer was signed before: then the transfer has a nonce or coins already. */
-  checkUnpaid(transfer: { readonly transfer_id: string; readonly network: Network }): void
+  /**
+   * Throws `SignatureRefused` if a payment of the transfer was signed before: then the transfer has a nonce or coins already. On Tron only
+   * if that payment may still be mined, or is not among the named ones.
+   */
+  checkUnpaid(payment: Pick<PaymentAhead, 'transfer_id' | 'network' | 'earlier'>): void
   /** Whether this very signature was made within the last hour. */
   hasRecent(signature: SignatureName): boolean
   /** `wallet`: the present one. A nonce of another wallet is another nonce. */
@@ -54,7 +58,7 @@ export function openSignatureBook({
   readonly clock: { now(): number }
   readonly transfers_most?: number
 }): SignatureBook {
-  const transfers = indexOfTransfers(transfers_most)
+  const transfers = indexOfTransfers(transfers_most, clock)
   let recent: Recent[] = []
   const withinAnHour = (): readonly Recent[] => {
     const now = clock.now()
@@ -75,7 +79,7 @@ export function openSignatureBook({
       const sent = kind === 'sweep' && line.purpose === 'fund' ? BigInt(line.amount) : 0n
       const spends = kind === 'transfer' ? spentBy(line) : spentByLoggedSweep(line)
       const cost = BigInt(line.cost) + sent
-      const has_nonce = kind === 'transfer' && line.nonce !== undefined
+      const has_nonce = kind === 'transfer' && line.nonce !== undefined && line.network !== 'tron'
       const wallet = has_nonce ? line.wallet.toLowerCase() : undefined
       recent.push({
         kind,
@@ -104,7 +108,8 @@ export function openSignatureBook({
   }
 }
 
-function indexOfTransfers(transfers_most: number) {
+function indexOfTransfers(transfers_most: number, clock: { now(): number }) {
+  const expiring = openExpiringPayments(clock, transfers_most)
   /** In the order of their first signature: the oldest one is forgotten first. Cancels, which are cheap, displace no payments. */
   const paid = new Map<string, KnownTransfer>()
   const only_canceled = new Map<string, KnownTransfer>()
@@ -148,7 +153,10 @@ function indexOfTransfers(transfers_most: number) {
         ...(paid_with === undefined ? {} : { paid_with }),
       })
       for (const { id, amount } of coins) coin_amounts.set(id, amount)
-      if (purpose === 'pay')
+      const { tx_hash, expires_at = '' } = entry
+      // Payments of other transfers may have the same number after the restore of a database.
+      if (network === 'tron') expiring.note({ transfer_id, tx_hash, expires_ms: Date.parse(expires_at) })
+      else if (purpose === 'pay')
         for (const spent of ids.length > 0 ? ids : [spent_now]) payers.set(`${network} ${spent}`, transfer_id)
       if (entry.nonce !== undefined) highest_nonces.raise(`${network} ${wallet}`, BigInt(entry.nonce))
       while (transfers.size > transfers_most) forgetOldest(transfers)
@@ -168,21 +176,17 @@ function indexOfTransfers(transfers_most: number) {
         throw refusal(`the nonce is more than ${NONCES_AHEAD_MOST} above the highest one of this wallet.`)
       // A cancel pays nobody, so it may compete with every payment.
       if (request.purpose !== 'pay') return
-      const same = rule === 'nonce' ? 'nonce' : 'coins'
-      if (known?.paid_with !== undefined && known.paid_with !== spends)
-        throw refusal(`its payment was signed before with another ${same}: it could be paid twice.`)
-      const payer = parts
-        .map((part) => payers.get(`${network} ${part}`))
-        .find((id) => id && id !== transfer_id)
-      if (payer !== undefined)
-        throw refusal(`the payment of ${payer} was signed before with the same ${same}.`)
+      if (network === 'tron') expiring.check(request)
+      else checkSpending(request.intent, known, { rule, spends, parts }, payers)
       const is_unpaid = known?.paid_with === undefined
       const forgotten = rule === 'nonce' && is_unpaid ? forgotten_nonces.get(account) : undefined
       if (forgotten !== undefined && nonceOf(spends) <= forgotten)
         throw refusal('the nonce belongs to an older transfer.')
     },
 
-    checkUnpaid({ transfer_id, network }: { readonly transfer_id: string; readonly network: Network }): void {
+    checkUnpaid(payment: Pick<PaymentAhead, 'transfer_id' | 'network' | 'earlier'>): void {
+      const { transfer_id, network } = payment
+      if (network === 'tron') return expiring.checkFurther(payment)
       if (knownOf(transfer_id)?.paid_with === undefined) return
       throw new SignatureRefused(
         network === 'bitcoin' ? 'coins' : 'nonce',
@@ -214,6 +218,21 @@ function checkSameOrder(
     transfer_id,
     'it was signed before for another network, destination or amount, as the signer’s log says.',
   )
+}
+
+/** All transactions that pay a transfer spend the same nonce, or share their coins, so at most one of them is mined. */
+function checkSpending(
+  { transfer_id, network }: SignRequest['intent'],
+  known: KnownTransfer | undefined,
+  { rule, spends, parts }: Pick<ReturnType<typeof spendingOf>, 'rule' | 'spends' | 'parts'>,
+  payers: ReadonlyMap<string, string>,
+): void {
+  const refusal = (problem: string) => new SignatureRefused(rule, transfer_id, problem)
+  const same = rule === 'nonce' ? 'nonce' : 'coins'
+  if (known?.paid_with !== undefined && known.paid_with !== spends)
+    throw refusal(`its payment was signed before with another ${same}: it could be paid twice.`)
+  const payer = parts.map((part) => payers.get(`${network} ${part}`)).find((id) => id && id !== transfer_id)
+  if (payer !== undefined) throw refusal(`the payment of ${payer} was signed before with the same ${same}.`)
 }
 
 /** What a request spends: the nonce, or the coins with the amounts that the reservation and the PSBT tell. */
@@ -259,8 +278,9 @@ const orderOf = ({
     .update(JSON.stringify([network, destination, amount]))
     .digest('base64url')
 
-const spentBy = ({ nonce, coins = [] }: TransferEntry): string =>
-  nonce ?? coins.map(({ id }) => id).sort()[0] ?? ''
+/** Payments on Tron exclude each other by nothing: each counts for itself. */
+const spentBy = ({ network, tx_hash, nonce, coins = [] }: TransferEntry): string =>
+  network === 'tron' ? tx_hash : (nonce ?? coins.map(({ id }) => id).sort()[0] ?? '')
 
 const spentByLoggedSweep = ({ purpose, address_index, nonce }: SweepEntry): string =>
   spentBySweep({ purpose, address_index, nonce: BigInt(nonce) })

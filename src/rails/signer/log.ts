@@ -51,6 +51,8 @@ const entries = {
     wallet: Text,
     nonce: T.Optional(Digits),
     coins: T.Optional(T.Array(LoggedCoin, { minItems: 1 })),
+    /** Where transactions expire: no block takes the transaction after this time. */
+    expires_at: T.Optional(Text),
     ...signature,
   }),
   sweep: T.Object({

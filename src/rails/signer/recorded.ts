@@ -3,6 +3,7 @@ import { readSigned } from '../chain/bitcoin/bytes.ts'
 import { decodePsbt, feeOf, outpointText } from '../chain/bitcoin/transaction.ts'
 import { isEvmNetwork } from '../chain/evm/network.ts'
 import { decodeTransaction, factsOfSigned } from '../chain/evm/transaction.ts'
+import { decodeRaw, txIdOf } from '../chain/tron/transaction.ts'
 import { hashOfUnsigned, type SignatureBook } from './book.ts'
 import type { SignatureName } from './hourly.ts'
 import type { LogEntry, SignerLog, SweepEntry, TransferEntry } from './log.ts'
@@ -20,12 +21,13 @@ export type RecordedSigner = Pick<Signer, 'keepRoom' | 'sign'> & {
 type RecordedOptions = {
   readonly evm?: Signer
   readonly bitcoin?: Signer
+  readonly tron?: Signer
   readonly sweeps?: SweepSigner
   readonly book: SignatureBook
   readonly log: Pick<SignerLog, 'append'>
 }
 
-export function recordedSigner({ evm, bitcoin, sweeps, book, log }: RecordedOptions): RecordedSigner {
+export function recordedSigner({ evm, bitcoin, tron, sweeps, book, log }: RecordedOptions): RecordedSigner {
   let turn: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = turn.then(work)
@@ -33,7 +35,7 @@ export function recordedSigner({ evm, bitcoin, sweeps, book, log }: RecordedOpti
     return done
   }
   const signerOf = (network: SignRequest['intent']['network'], transfer_id: string): Signer => {
-    const found = network === 'bitcoin' ? bitcoin : isEvmNetwork(network) ? evm : undefined
+    const found = isEvmNetwork(network) ? evm : { bitcoin, tron }[network]
     if (!found) throw new SignatureRefused('network', transfer_id, `it has no key for ${network}.`)
     return found
   }
@@ -71,16 +73,27 @@ export function recordedSigner({ evm, bitcoin, sweeps, book, log }: RecordedOpti
 }
 
 /** The signer has checked the bytes against the request: what is logged is what the bytes do. */
-function transferEntry(
-  { intent, purpose, unsigned, reservation }: SignRequest,
-  signed: string,
-): TransferEntry {
+function transferEntry(request: SignRequest, signed: string): TransferEntry {
+  const { intent, purpose, unsigned, reservation } = request
   const { transfer_id, network, destination_address: destination, amount } = intent
-  const facts = network === 'bitcoin' ? factsOfPsbt(unsigned, signed) : factsOfEvm(unsigned, signed)
+  const facts = factsOf(request, signed)
   return {
     ...{ kind: 'transfer', transfer_id, network, purpose, destination, amount: `${amount}` },
     ...{ wallet: reservation.wallet, ...facts, unsigned: hashOfUnsigned(unsigned) },
   }
+}
+
+function factsOf({ intent: { network }, unsigned, reservation }: SignRequest, signed: string) {
+  if (network === 'bitcoin') return factsOfPsbt(unsigned, signed)
+  return network === 'tron' ? factsOfTron(unsigned, reservation) : factsOfEvm(unsigned, signed)
+}
+
+/** The nonce is the number of the reservation: the bytes have none. */
+function factsOfTron(unsigned: string, reservation: SignRequest['reservation']) {
+  const { fee_limit, expiration } = decodeRaw(unsigned)!
+  const numbered = 'nonce' in reservation ? { nonce: `${reservation.nonce}` } : {}
+  const expires_at = new Date(Number(expiration)).toISOString()
+  return { ...numbered, cost: `${fee_limit}`, tx_hash: txIdOf(unsigned), expires_at }
 }
 
 function factsOfEvm(unsigned: string, signed: string) {

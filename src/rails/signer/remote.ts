@@ -105,9 +105,9 @@ export function remoteSigner(options: RemoteSignerOptions): RemoteSigner {
     },
     transfers: {
       addresses: async () => options.expected.wallets,
-      async keepRoom({ transfer_id, network, amount, cost }) {
+      async keepRoom({ transfer_id, network, amount, cost, earlier }) {
         await checkIfOld()
-        const body = { transfer_id, network, amount: `${amount}`, cost: `${cost}` }
+        const body = { transfer_id, network, amount: `${amount}`, cost: `${cost}`, ...namesOf(earlier) }
         const { exceeded } = await orRefused(transfer_id, () => call('keepRoom', body))
         return exceeded ?? undefined
       },
@@ -236,12 +236,15 @@ function differenceOf(said: ReplyOf<'hello'>, expected: ExpectedSigner): string 
 const isLower = ({ amounts_per_hour: theirs }: ReplyOf<'hello'>, { amounts_per_hour: own }: ExpectedSigner) =>
   BigInt(theirs.usdt) < own.usdt || BigInt(theirs.btc) < own.btc
 
-function bodyOf({ intent, purpose, unsigned, reservation }: SignRequest): RequestOf<'sign'> {
+const namesOf = (earlier: readonly string[] | undefined) =>
+  earlier === undefined ? {} : { earlier: [...earlier] }
+
+function bodyOf({ intent, purpose, unsigned, reservation, earlier }: SignRequest): RequestOf<'sign'> {
   const { transfer_id, network, destination_address, amount, seal } = intent
   const { wallet } = reservation
   return {
     intent: { transfer_id, network, destination_address, amount: `${amount}`, seal },
-    ...{ purpose, unsigned },
+    ...{ purpose, unsigned, ...namesOf(earlier) },
     reservation:
       'nonce' in reservation
         ? { wallet, nonce: `${reservation.nonce}` }

@@ -18,6 +18,11 @@ export type SignRequest = {
   /** As hex: on EVM networks a transaction of type 2, on bitcoin a PSBT, on tron the `raw_data` of a transaction. */
   readonly unsigned: string
   readonly reservation: Reservation | CoinReservation
+  /**
+   * The hashes of all earlier payments of the transfer that the database knows, signed or only drafted, where transactions expire. The
+   * signer refuses while it knows one more.
+   */
+  readonly earlier?: readonly string[]
 }
 
 /** On bitcoin the coins are what is reserved. */
@@ -30,6 +35,8 @@ export type PaymentAhead = {
   readonly amount: bigint
   /** The most that it may cost: wei for gas, satoshis for miners, sun for energy. */
   readonly cost: bigint
+  /** As in `SignRequest`. */
+  readonly earlier?: readonly string[]
 }
 
 /** Holds the keys of the wallets. A signer trusts nothing that it is handed but the seal. */
@@ -58,6 +65,8 @@ export const signerRules = [
   'transfer',
   'nonce',
   'coins',
+  /** On a chain whose transactions expire: another payment of the transfer may be mined, or the request does not name it. */
+  'earlier_payments',
   'to',
   'value',
   'data',

@@ -6,7 +6,7 @@ import { tronAddressOfKey } from '../chain/tron/address.ts'
 import { trc20TransferData } from '../chain/tron/token.ts'
 import { encodeRaw, type TronTransaction, tronFactsOf, txIdOf } from '../chain/tron/transaction.ts'
 import { sealOf } from './seal.ts'
-import { type Intent, SignatureRefused, type SignerRule, type SignRequest } from './signer.ts'
+import { type Intent, SignatureRefused, type Signer, type SignerRule, type SignRequest } from './signer.ts'
 import { localTronSigner, TRON_EXPIRY_MS } from './tron.ts'
 
 const key = createHash('sha256').update('a wallet of tests on tron').digest('hex')
@@ -108,9 +108,9 @@ describe('refuses', () => {
     ],
     ['a fee limit above the cap', 'fee_cap', { unsigned: payment({ fee_limit: 30_000_001n }) }],
     [
-      'an expiry after ten minutes',
+      'an expiry after ten minutes and the difference that two clocks may have',
       'expiration',
-      { unsigned: payment({ expiration: BigInt(NOW + TRON_EXPIRY_MS + 1) }) },
+      { unsigned: payment({ expiration: BigInt(NOW + TRON_EXPIRY_MS + 30_001) }) },
     ],
     ['an expiry in the past', 'expiration', { unsigned: payment({ expiration: BigInt(NOW) }) }],
     [
@@ -123,16 +123,71 @@ describe('refuses', () => {
     expect(await ruleOf(openSigner(), requestOf(changes))).toBe(rule)
   })
 
-  test('more than the limits of an hour; transactions of one transfer count once', async () => {
+  test('more than the limits of an hour; each payment counts for itself, the same bytes count their amount once', async () => {
+    const next = (signer: Signer, place: number, transfer_id = 'tr_1') =>
+      ruleOf(
+        signer,
+        requestOf({ intent: intentOf({ transfer_id }), unsigned: payment({ timestamp: BigInt(place) }) }),
+      )
     const signer = openSigner()
-    const next = (nonce: bigint) => ruleOf(signer, requestOf({ reservation: { wallet, nonce } }))
-    expect([await next(1n), await next(1n), await next(2n), await next(3n)]).toEqual([
+    expect([await next(signer, 1), await next(signer, 1), await next(signer, 2, 'tr_2')]).toEqual([
       ...['signed', 'signed', 'signed'],
-      'count_per_hour',
     ])
+    expect(await next(signer, 3, 'tr_3')).toBe('count_per_hour')
     const narrow = openSigner({ per_hour: { count: 9, amount: 2_000_000n, cost: 90_000_000n } })
-    expect(await ruleOf(narrow, requestOf())).toBe('signed')
-    expect(await ruleOf(narrow, requestOf({ reservation: { wallet, nonce: 8n } }))).toBe('amount_per_hour')
+    expect([await next(narrow, 1), await next(narrow, 1), await next(narrow, 2, 'tr_2')]).toEqual([
+      ...['signed', 'signed', 'amount_per_hour'],
+    ])
+  })
+})
+
+describe('a further payment of a transfer', () => {
+  const at = (ms: number): TronTransaction =>
+    payment({ expiration: BigInt(ms + TRON_EXPIRY_MS), timestamp: BigInt(ms) })
+  const first = at(NOW)
+  const hash = txIdOf(encodeRaw(first))
+  const per_hour = { count: 99, amount: 10n ** 9n, cost: 10n ** 9n }
+  const open = () => {
+    const clock = { time: NOW, now: () => clock.time }
+    return { clock, signer: openSigner({ clock, per_hour }) }
+  }
+  const PAST = NOW + TRON_EXPIRY_MS + 120_000
+
+  test('is signed when the first one expired two minutes ago, and is named', async () => {
+    const { clock, signer } = open()
+    const again = (earlier?: readonly string[]) =>
+      ruleOf(signer, requestOf({ unsigned: at(clock.time), ...(earlier ? { earlier } : {}) }))
+    expect(await ruleOf(signer, requestOf({ unsigned: first }))).toBe('signed')
+    clock.time = PAST - 1
+    expect(await again([hash])).toBe('earlier_payments')
+    clock.time = PAST
+    expect(await again()).toBe('earlier_payments')
+    expect(await again([txIdOf(encodeRaw(at(1)))])).toBe('earlier_payments')
+    // A draft that nobody signed is named beside it.
+    expect(await again([txIdOf(encodeRaw(at(1))), hash])).toBe('signed')
+    const second = txIdOf(encodeRaw(at(PAST)))
+    clock.time = PAST + TRON_EXPIRY_MS + 120_000
+    expect(await again([hash])).toBe('earlier_payments')
+    expect(await again([second])).toBe('earlier_payments')
+    expect(await again([second, hash])).toBe('signed')
+  })
+
+  test('is none if its bytes are those of the first one', async () => {
+    const { clock, signer } = open()
+    const { signed } = await signer.sign(requestOf({ unsigned: first }))
+    clock.time = NOW + 1
+    expect(await signer.sign(requestOf({ unsigned: first }))).toEqual({ signed })
+    const other = intentOf({ transfer_id: 'tr_2' })
+    expect(await ruleOf(signer, requestOf({ intent: other, unsigned: first }))).toBe('earlier_payments')
+  })
+
+  test('gets no room kept either', async () => {
+    const { clock, signer } = open()
+    await signer.sign(requestOf({ unsigned: first }))
+    const ahead = { transfer_id: 'tr_1', network: 'tron', amount, cost: 1n } as const
+    clock.time = PAST
+    await expect(signer.keepRoom(ahead)).rejects.toMatchObject({ rule: 'earlier_payments' })
+    expect(await signer.keepRoom({ ...ahead, earlier: [hash] })).toBeUndefined()
   })
 })
 

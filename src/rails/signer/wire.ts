@@ -13,6 +13,9 @@ const NetworkName = T.Enum([...networkNames])
 const Address = T.String({ pattern: '^[0-9A-Za-z]{1,100}$' })
 const Index = T.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })
 const COINS_MOST = 200
+/** One more at most every twelve minutes, for a week and longer. */
+const EARLIER_MOST = 1000
+const Earlier = T.Optional(T.Array(Hash, { maxItems: EARLIER_MOST }))
 const UnsignedHex = T.String({ pattern: '^(?:0x)?(?:[0-9a-f]{2}){1,60000}$' })
 const SignedHex = UnsignedHex
 
@@ -52,7 +55,10 @@ export const calls = {
   },
   keepRoom: {
     path: '/v1/keep-room',
-    request: T.Object({ transfer_id: Id, network: NetworkName, amount: Digits, cost: Digits }, strict),
+    request: T.Object(
+      { transfer_id: Id, network: NetworkName, amount: Digits, cost: Digits, earlier: Earlier },
+      strict,
+    ),
     reply: T.Object(
       {
         exceeded: T.Union([T.Enum(['count_per_hour', 'amount_per_hour', 'costs_per_hour']), T.Null()]),
@@ -80,6 +86,7 @@ export const calls = {
           T.Object({ wallet: Address, nonce: Digits }, strict),
           T.Object({ wallet: Address, coins: T.Array(CoinForm, { maxItems: COINS_MOST }) }, strict),
         ]),
+        earlier: Earlier,
       },
       strict,
     ),

@@ -12,6 +12,7 @@ import { encodeRaw, refBlockOf, signRaw } from '../../../rails/chain/tron/transa
 import { openTronRail } from '../../../rails/chain/tron.ts'
 import { localTronSigner } from '../../../rails/signer/tron.ts'
 import { tronChain } from './chain.ts'
+import { tronDrafts } from './drafts.ts'
 
 /** What is read of solidified blocks, on a real database and a stub of Tron whose clock the test sets. */
 const MINUTE_MS = 60_000
@@ -42,7 +43,10 @@ async function openStage(nodes = 1, health: Partial<TronRpcOptions> = {}) {
   closing.push(rpc.stop)
   const per_hour = { count: 10, amount: 10n ** 12n, cost: 10n ** 12n }
   const options = { key, sealKey: async () => randomBytes(32), fee_most: 30_000_000n, per_hour, clock }
-  const rail = openTronRail({ rpc, signer: localTronSigner(options), fee_most: 30_000_000n, clock })
+  const rail = openTronRail({
+    ...{ rpc, signer: localTronSigner(options), drafts: tronDrafts(() => db) },
+    ...{ fee_most: 30_000_000n, clock },
+  })
   const log = pino({ level: 'silent' })
   const chain = tronChain({ rail, db: () => db, clock: { ...direct.worlds.production.clock, ...clock }, log })
   return {

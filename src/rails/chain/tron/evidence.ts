@@ -10,15 +10,18 @@ import { decodeRaw, tronFactsOf } from './transaction.ts'
 export type SoughtOnTron = {
   readonly order: ChainOrder
   readonly reservation: Reservation
-  readonly made: readonly Attempt[]
+  readonly made: readonly MadeOnTron[]
 }
 
+/** A transaction as it was signed, or the bytes of a draft, which the signer may have signed. */
+export type MadeOnTron = Pick<Attempt, 'tx_hash'> & ({ readonly signed: string } | { readonly raw: string })
+
 /** When the last of them can no longer be mined, from the signed bytes. Undefined if some bytes are none of ours: then never. */
-export function lastExpiry(made: readonly Attempt[]): bigint | undefined {
+export function lastExpiry(made: readonly MadeOnTron[]): bigint | undefined {
   let last = 0n
-  for (const { signed } of made) {
-    const facts = tronFactsOf(signed)
-    const expiration = facts && decodeRaw(facts.raw)?.expiration
+  for (const one of made) {
+    const raw = 'raw' in one ? one.raw : tronFactsOf(one.signed)?.raw
+    const expiration = raw === undefined ? undefined : decodeRaw(raw)?.expiration
     if (expiration === undefined) return undefined
     if (expiration > last) last = expiration
   }
@@ -60,7 +63,7 @@ export async function lookFromTron(
   return { kind: may_expire ? 'expired' : 'absent' }
 }
 
-function arePast(made: readonly Attempt[], solid_at_ms: number, now: number): boolean {
+function arePast(made: readonly MadeOnTron[], solid_at_ms: number, now: number): boolean {
   const expiry = lastExpiry(made)
   if (expiry === undefined) return false
   // A node from the future proves nothing.

@@ -113,9 +113,14 @@ export async function draftPayment(
 export async function signDraftOfTron(
   signer: Signer,
   { raw, terms }: TronDraft,
-  { intent, reservation }: { readonly intent: Intent; readonly reservation: Reservation },
+  commission: {
+    readonly intent: Intent
+    readonly reservation: Reservation
+    readonly earlier: readonly string[]
+  },
 ): Promise<Signed> {
-  const { signed } = await signer.sign({ intent, purpose: 'pay', unsigned: raw, reservation })
+  const { intent, reservation } = commission
+  const { signed } = await signer.sign({ ...commission, purpose: 'pay', unsigned: raw })
   const facts = tronFactsOf(signed)
   if (facts?.raw !== raw || facts.signer !== reservation.wallet)
     throw new Error(
