@@ -19,6 +19,7 @@ const slow = [
   'test/chains/evm-chaos.test.ts',
   'test/chains/nonces.test.ts',
   'test/chains/remote-signer.test.ts',
+  'test/chains/remote-tron.test.ts',
   'test/chains/sweeps.test.ts',
   'test/chains/tron-production.test.ts',
   'test/audit/background.test.ts',
