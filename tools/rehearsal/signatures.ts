@@ -82,15 +82,28 @@ async function minedOnBitcoin(stage: Stage, signed: readonly Signed[]): Promise<
   return mined
 }
 
-async function spentCoins({ bitcoin: { node, scriptsOf }, customers, keys }: Stage) {
-  const addresses = customers.map(({ addresses }) => addresses.get('bitcoin')!)
-  const scripts = new Set(scriptsOf([keys.bitcoin_wallet.address, ...addresses]))
+const BLOCKS_AT_ONCE = 16
+
+async function* blocksOf({ bitcoin: { node } }: Stage): AsyncGenerator<Block> {
   const { height } = await node.head()
+  for (let from = 0; from <= height; from += BLOCKS_AT_ONCE) {
+    const count = Math.min(BLOCKS_AT_ONCE, height + 1 - from)
+    yield* await Promise.all(
+      Array.from({ length: count }, async (_, at) =>
+        node.call<Block>('getblock', await node.call<string>('getblockhash', from + at), 2),
+      ),
+    )
+  }
+}
+
+async function spentCoins(stage: Stage) {
+  const { bitcoin, customers, keys } = stage
+  const addresses = customers.map(({ addresses }) => addresses.get('bitcoin')!)
+  const scripts = new Set(bitcoin.scriptsOf([keys.bitcoin_wallet.address, ...addresses]))
   const held = new Set<string>()
   const spent = new Set<string>()
   const spending = new Set<string>()
-  for (let at = 0; at <= height; at++) {
-    const { tx } = await node.call<Block>('getblock', await node.call<string>('getblockhash', at), 2)
+  for await (const { tx } of blocksOf(stage))
     for (const { txid, vin, vout } of tx) {
       for (const coin of vin.map((input) => `${input.txid}:${input.vout}`))
         if (held.has(coin)) {
@@ -99,7 +112,6 @@ async function spentCoins({ bitcoin: { node, scriptsOf }, customers, keys }: Sta
         }
       for (const { n, scriptPubKey } of vout) if (scripts.has(scriptPubKey.hex)) held.add(`${txid}:${n}`)
     }
-  }
   return { spent, spending }
 }
 

@@ -48,7 +48,7 @@ export async function failOver(stage: Stage): Promise<void> {
   await checkOutside(stage)
   const { cut, unavailable } = partner.trouble
   checked(
-    `${placed.length} orders, each repeated on both nodes with the same answer and paid once by the bank; until now ${cut} calls were cut and ${unavailable} told to come back`,
+    `${placed.length} orders, each repeated on both nodes with the same answer and paid once by the bank; until now ${cut} calls were cut off and ${unavailable} answered with 503, and the partner repeated each of them`,
   )
   await checkTron(stage)
 }
