@@ -41,11 +41,6 @@ export function openPartner(key: string, urls: () => readonly string[]) {
       counted.repeated++
       return answer.json
     },
-    /** One call, without a repetition after a 503. Returns what was said against it. */
-    async refusal(path: string, body: object): Promise<{ status: number; code: string }> {
-      const { status, json } = await openApi(urls()[0]!, key).post(path, body)
-      return { status, code: json?.error?.code ?? json?.code }
-    },
     /** As `order`, and returns the text, for a later repetition. */
     async orderOnce(path: string, body: object, first: number) {
       const { json, text } = await post(path, body, first)
