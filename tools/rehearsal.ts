@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { startReaper } from '../test/support/reaper.ts'
 import { type Closing, closeAll } from './rehearsal/closing.ts'
 import { openNarrator } from './rehearsal/narrator.ts'
+import { parts } from './rehearsal/parts.ts'
 import { renderReport } from './rehearsal/report.ts'
 import { loseTheBank } from './rehearsal/scenes/bank-outage.ts'
 import { closeTheDay, type DayEnd } from './rehearsal/scenes/closing-the-day.ts'
@@ -18,7 +19,9 @@ import { openTheDay } from './rehearsal/scenes/opening.ts'
 import { replaceBlocks } from './rehearsal/scenes/reorganisation.ts'
 import { restoreABackup } from './rehearsal/scenes/restore.ts'
 import { giveBack } from './rehearsal/scenes/returns.ts'
-import { openStage, parts, type Size, type Stage } from './rehearsal/stage.ts'
+import { loseTheSigner } from './rehearsal/scenes/signer-away.ts'
+import { verifySigner } from './rehearsal/scenes/signer-log.ts'
+import { openStage, type Size, type Stage } from './rehearsal/stage.ts'
 
 /**
  * Plays a day of a fintech on this machine, and explains every balance at the end: `npm run rehearsal`. With REHEARSAL=short it plays less
@@ -41,14 +44,16 @@ const scenes: readonly (readonly [title: string, play: (stage: Stage) => Promise
   ['Money in on five chains', payInOnChains],
   ['Conversions', convertMoney],
   ['Payouts by Pix', payOutByPix],
-  ['Transfers on five chains', transferOnChains],
+  ['Transfers on six chains', transferOnChains],
   ['The bank is out', loseTheBank],
+  ['The signer is away', loseTheSigner],
   ['A node is killed', killANode],
   ['The database fails over', failOver],
   ['Chains replace blocks', replaceBlocks],
   ['Money goes back', giveBack],
   ['Deposits were swept into the wallet', sweepDeposits],
   ['A backup is restored', restoreABackup],
+  ['The signer signed what is on the chains, and alone has the keys', verifySigner],
 ]
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)

@@ -20,13 +20,18 @@ export function spellingsOf(bytes: Buffer): string[] {
 export const spellingsOfText = (text: string): string[] => [text, ...spellingsOf(Buffer.from(text))]
 
 /** All rows of all tables, as text. */
-export async function dumpTables(database_url: string): Promise<string> {
-  const tables = await asAdmin(database_url, [
+export const dumpTables = (database_url: string): Promise<string> =>
+  dumpTablesWith((statement) => asAdmin(database_url, [statement]))
+
+export async function dumpTablesWith(
+  ask: (statement: string) => Promise<readonly Record<string, unknown>[]>,
+): Promise<string> {
+  const tables = await ask(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('live', 'sandbox', 'shared')`,
-  ])
+  )
   const texts: string[] = []
   for (const { name } of tables) {
-    const rows = await asAdmin(database_url, [`SELECT t::text AS line FROM ${name} t`])
+    const rows = await ask(`SELECT t::text AS line FROM ${name} t`)
     texts.push(...rows.map(({ line }) => String(line)))
   }
   return texts.join('\n')

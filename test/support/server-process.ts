@@ -11,17 +11,25 @@ export type ServerProcess = {
   kill(signal: NodeJS.Signals): Promise<void>
 }
 
-/** Starts `trilho serve`; `program` is what Node.js runs as `trilho`. Returns when the server is ready. */
+/** What a server prints when it is ready, with its address. */
+const READY = {
+  serve: /Trilho is ready at (\S+)/,
+  signer: /The signer is ready at (\S+)/,
+}
+
+/** Starts `trilho serve` or `trilho signer`; `program` is what Node.js runs as `trilho`. Returns when the server is ready. */
 export async function startServerProcess({
   program,
+  command = 'serve',
   env,
   cwd,
 }: {
   program: readonly string[]
+  command?: keyof typeof READY
   env: Record<string, string>
   cwd?: string
 }): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [...program, 'serve'], {
+  const child = spawn(process.execPath, [...program, command], {
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...testRun(), DRAIN_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -30,7 +38,7 @@ export async function startServerProcess({
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       text += chunk
-      const ready = /Trilho is ready at (\S+)/.exec(text)
+      const ready = READY[command].exec(text)
       if (ready) resolve(ready[1]!)
     }
     child.stdout.on('data', read)

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { scriptOf } from '../../src/rails/chain/bitcoin/transaction.ts'
 import { startBitcoinNode } from '../../test/chains/bitcoin-node.ts'
-import { mineCoins, openTestWallet } from '../../test/chains/bitcoin-wallet.ts'
+import { mineCoins, openTestWallet, type TestWallet } from '../../test/chains/bitcoin-wallet.ts'
 import type { Closing } from './closing.ts'
 
 /** A chain of a node of Bitcoin Core's lineage, the wallet that pays, and a stranger who pays customers. */
@@ -16,12 +15,11 @@ const COIN = 30_000_000n
 const MINER_FEE = 10_000n
 const SATOSHIS = 10 ** 8
 
-export async function openBitcoinChain(closing: Closing) {
+export async function openBitcoinChain(wallet: TestWallet, closing: Closing) {
   const node = await startBitcoinNode()
   closing.push(node.stop)
   // A block of now: the node has left its initial download.
   await node.mine(1)
-  const wallet = openTestWallet(randomBytes(32))
   const stranger = openTestWallet()
   const funded = await mineCoins(node, wallet.script, WALLET_COINS)
   const [reward] = await mineCoins(node, stranger.script, 1)
@@ -46,10 +44,7 @@ export async function openBitcoinChain(closing: Closing) {
   return {
     ...{ node, wallet },
     funded: funded.reduce((sum, { amount }) => sum + amount, 0n),
-    settings: {
-      ...{ BITCOIN_RPC: node.url, BITCOIN_GENESIS: node.genesis, BITCOIN_START_HEIGHT: '0' },
-      ...{ BITCOIN_WALLET_KEY: wallet.key, BITCOIN_WALLET: wallet.address },
-    },
+    settings: { BITCOIN_RPC: node.url, BITCOIN_GENESIS: node.genesis, BITCOIN_START_HEIGHT: '0' },
     /** The stranger pays; the next block has the payment. */
     pay: (address: string, amount: bigint): Promise<string> =>
       node.send(payment(coins.pop()!, scriptOf(address)!, amount, MINER_FEE)),
@@ -65,6 +60,7 @@ export async function openBitcoinChain(closing: Closing) {
         await node.mineOnly([payment(coin, stranger.script, amount, 3n * MINER_FEE)], other.script)
         await node.mineOnly([], other.script)
       }),
+    scriptsOf: (addresses: readonly string[]) => addresses.map((address) => scriptOf(address)!),
     heldAt: (addresses: readonly string[]) => heldBy(addresses.map((address) => scriptOf(address)!)),
   }
 }

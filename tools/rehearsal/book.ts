@@ -52,6 +52,7 @@ export function openBook() {
       netOf((line) => line.customer_id === customer_id && line.asset === asset),
     /** What customers brought to a rail, less what left there for them. */
     moved: (rail: RailName): bigint => netOf((line) => line.rail === rail),
+    paidOut: (rail: RailName): bigint => sumOf((line) => line.rail === rail && line.column === 'paid out'),
     assetsOf: (customer_id: string): readonly Asset[] =>
       assetNames.filter((asset) =>
         lines.some((line) => line.customer_id === customer_id && line.asset === asset),

@@ -1,7 +1,8 @@
 import { type Asset, assetNames } from '../../src/core/money.ts'
 import type { RailName } from '../../src/money/custody/controls-store.ts'
 import { mustEqual } from './narrator.ts'
-import { depositNetworks, evmNetworks, type Stage } from './stage.ts'
+import { evmNetworks, transferNetworks } from './outside.ts'
+import type { Stage } from './stage.ts'
 
 /** Comparisons of three sides: the book of the rehearsal, the outside, and what Trilho says. */
 export type RailLine = {
@@ -40,7 +41,7 @@ export async function checkBalances(stage: Stage): Promise<void> {
 
 /** What the outside holds for Trilho on each rail at this moment. */
 export async function heldOutside(stage: Stage): Promise<ReadonlyMap<RailName, bigint>> {
-  const { efi, customers, bitcoin, chainOf, keys } = stage
+  const { efi, customers, bitcoin, tron, chainOf, keys } = stage
   const held = new Map<RailName, bigint>([['pix', efi.bank.balance().available]])
   for (const network of evmNetworks) {
     const addresses = [keys.wallet, ...customers.map(({ addresses }) => addresses.get(network)!)]
@@ -50,17 +51,19 @@ export async function heldOutside(stage: Stage): Promise<ReadonlyMap<RailName, b
       parts.reduce((sum, part) => sum + part, 0n),
     )
   }
+  held.set('tron', tron.stub.balanceOf(keys.tron_wallet))
   const addresses = customers.map(({ addresses }) => addresses.get('bitcoin')!)
-  held.set('bitcoin', await bitcoin.heldAt([bitcoin.wallet.address, ...addresses]))
+  held.set('bitcoin', await bitcoin.heldAt([keys.bitcoin_wallet.address, ...addresses]))
   return held
 }
 
 /** What the operator brought to each rail before the first scene. */
-export const openingOf = ({ bitcoin, chains, opening }: Stage): ReadonlyMap<RailName, bigint> =>
+export const openingOf = ({ bitcoin, chains, tron, opening }: Stage): ReadonlyMap<RailName, bigint> =>
   new Map<RailName, bigint>([
     ['pix', opening],
     ...chains.map(({ network, funded }) => [network, funded] as const),
     ['bitcoin', bitcoin.funded],
+    ['tron', tron.funded],
   ])
 
 /** Each rail holds what the operator and the customers brought, less what left. On Bitcoin miners took their fees from it. */
@@ -68,14 +71,14 @@ export async function checkOutside(stage: Stage): Promise<{ miner_fees: bigint }
   const held = await heldOutside(stage)
   const opening = openingOf(stage)
   const expected = (rail: RailName) => opening.get(rail)! + stage.book.moved(rail)
-  for (const rail of ['pix', ...evmNetworks] as const)
+  for (const rail of ['pix', ...evmNetworks, 'tron'] as const)
     mustEqual(`what ${rail} holds`, held.get(rail), expected(rail))
   return { miner_fees: expected('bitcoin') - held.get('bitcoin')! }
 }
 
 /** `trilho reconcile`, once everything that is on its way is final. */
 export async function reconcile(stage: Stage): Promise<readonly RailLine[]> {
-  const rails = ['pix', ...depositNetworks]
+  const rails = ['pix', ...transferNetworks]
   let found: RailLine[] = []
   let said = ''
   const isEven = async () => {

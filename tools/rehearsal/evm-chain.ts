@@ -45,10 +45,9 @@ export async function openEvmChain(
 
   return {
     ...{ network, node, token, funded: WALLET_TOKENS },
-    settings: {
-      [`${network.toUpperCase()}_RPC`]: endpoints.map(({ url }) => url).join(', '),
-      [`${network.toUpperCase()}_USDT`]: token.contract,
-    },
+    settings: { [`${network.toUpperCase()}_RPC`]: endpoints.map(({ url }) => url).join(', ') },
+    /** The signer refuses payments of any other token. */
+    contract: { [`${network.toUpperCase()}_USDT`]: token.contract },
     /** The stranger pays; the next block has the payment. Returns the signed transaction too, so that it can be mined again. */
     async pay(address: string, amount: bigint): Promise<{ tx_hash: string; raw: string }> {
       const data = encodeFunctionData({

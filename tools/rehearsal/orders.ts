@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { Asset } from '../../src/core/money.ts'
 import { networks } from '../../src/core/networks.ts'
+import { tronAddressOfKey } from '../../src/rails/chain/tron/address.ts'
 import { openTestWallet } from '../../test/chains/bitcoin-wallet.ts'
 import type { SendBody } from '../../test/pix/efi-stub.ts'
 import { mustEqual } from './narrator.ts'
 import { PIX_FEE, SERVICE_FEE_BPS } from './operators.ts'
-import type { Customer, depositNetworks, Stage } from './stage.ts'
+import type { depositNetworks, transferNetworks } from './outside.ts'
+import type { Customer, Stage } from './stage.ts'
 
 /** Orders of a partner, and how they end outside: what is in the book was seen at the bank or on a chain. */
-type Place = (typeof depositNetworks)[number]
+type Place = (typeof transferNetworks)[number]
 
 export type PayoutOrder = {
   readonly customer: Customer
@@ -41,11 +43,23 @@ export function payoutOrder(customer: Customer, amount: bigint): PayoutOrder {
   return { customer, pix_key, amount, body }
 }
 
+function someAddress(network: Place): string {
+  if (network === 'bitcoin') return openTestWallet().address
+  return network === 'tron' ? tronAddressOfKey(randomBytes(32)) : `0x${randomBytes(20).toString('hex')}`
+}
+
+async function heldBy({ bitcoin, tron, chainOf }: Stage, network: Place, address: string): Promise<bigint> {
+  if (network === 'bitcoin') return bitcoin.heldAt([address])
+  return network === 'tron' ? tron.stub.balanceOf(address) : chainOf(network).token.balanceOf(address)
+}
+
+/** What one transfer of a round is worth. */
+export const transferAmount = (network: Place): bigint => (network === 'bitcoin' ? 150_000n : 5_000_000n)
+
 /** An order to an address that no other order has. */
 export function transferOrder(customer: Customer, network: Place, amount: bigint): TransferOrder {
   const idempotency_key = nextKey('transfer')
-  const destination =
-    network === 'bitcoin' ? openTestWallet().address : `0x${randomBytes(20).toString('hex')}`
+  const destination = someAddress(network)
   const { asset } = networks[network]
   const body = {
     ...{ customer_id: customer.id, asset, network, amount: `${amount}` },
@@ -90,13 +104,7 @@ export async function awaitConfirmed(stage: Stage, order: TransferOrder, id: str
     return status === 'confirmed'
   })
   const { fee } = await stage.partner.get(`${TRANSFERS}/${id}`)
-  mustEqual(
-    `what ${destination} has on ${network}`,
-    network === 'bitcoin'
-      ? await stage.bitcoin.heldAt([destination])
-      : await stage.chainOf(network).token.balanceOf(destination),
-    amount,
-  )
+  mustEqual(`what ${destination} has on ${network}`, await heldBy(stage, network, destination), amount)
   const { asset } = networks[network]
   const customer_id = order.customer.id
   stage.book.note({ customer_id, asset, column: 'paid out', amount, rail: network })
@@ -176,7 +184,7 @@ export async function payCharge(
 export async function payIn(
   stage: Stage,
   customer: Customer,
-  network: Place,
+  network: (typeof depositNetworks)[number],
   amount: bigint,
 ): Promise<string> {
   const address = customer.addresses.get(network)!

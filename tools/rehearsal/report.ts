@@ -1,8 +1,10 @@
 import { cpus } from 'node:os'
 import { type Column, columns } from './book.ts'
 import type { Narrator, PlayedScene } from './narrator.ts'
+import { depositNetworks, transferNetworks } from './outside.ts'
+import { parts } from './parts.ts'
 import type { DayEnd, Sheet } from './scenes/closing-the-day.ts'
-import { depositNetworks, parts, type Stage, shown } from './stage.ts'
+import { type Stage, shown } from './stage.ts'
 
 /** The page docs/proof/rehearsal.md. */
 export function renderReport(stage: Stage, narrator: Narrator, end: DayEnd, is_short: boolean): string {
@@ -34,7 +36,7 @@ ${figuresOf(stage, end)
 
 ## Rails: outside and books
 
-Outside is what the bank's account, the token contracts and the unspent outputs say; booked is what \`trilho reconcile\` reads from the ledger.
+Outside is what the bank's account, the token contracts, the stub of Tron and the unspent outputs say; booked is what \`trilho reconcile\` reads from the ledger.
 
 ${table(['Rail', 'Asset', 'Outside', 'Booked', 'Difference'], end.rails.map(railRow))}
 
@@ -57,12 +59,15 @@ ${table(
 
 ## What the rehearsal does not show
 
-Efí and the exchanges are stubs that answer as their documentation describes; no bank, no public network and no other miner was asked. All
+Tron, Efí and the exchanges are stubs that answer as their documentation describes; no bank, no public network and no other miner was asked. All
 processes ran on one machine, and the rehearsal itself promoted the standby. Chains mined a block every half second to second and a half, so nobody
 waited for hours. The backup was restored at a moment after which nothing had been paid out; where something was, the rails pause until two
 operators have [resolved it](../operate/custody.md#a-restored-database), and other tests play that. Each fault was played once or a few times,
 at a moment that the script chose: killed processes at every step, and faults of every kind, are in [deposits](deposits.md), [EVM](evm.md),
-[Bitcoin](bitcoin.md) and [fail-over](fail-over.md). Tron and a signer in a process of its own are not part of it.
+[Bitcoin](bitcoin.md) and [fail-over](fail-over.md). The signer ran as the same user of the same machine, and over a socket: in production it is
+another user or another machine, over TLS ([the signer](../operate/signer.md)). Tron is a stub: no node of Tron comes as a package. After the
+fail-over nothing is signed there for eleven minutes ([why](../decisions/0071-tron.md)), which is longer than the day, so that nothing was paid on
+Tron after the backup was restored.
 `
 }
 
@@ -84,10 +89,11 @@ function figuresOf(
   const { cut, unavailable } = partner.trouble
   return [
     `${customers.length} customers; ${counts.charges} Pix charges paid in ${counts.pix_payments} payments; ${counts.deposits} deposits on ${depositNetworks.length} chains; ${counts.sweeps} sweeps.`,
-    `${counts.conversions} conversions; ${counts.payouts} Pix payouts paid and ${counts.refused_payouts} refused; ${counts.transfers} transfers on ${depositNetworks.length} chains.`,
+    `${counts.conversions} conversions; ${counts.payouts} Pix payouts paid and ${counts.refused_payouts} refused; ${counts.transfers} transfers on ${transferNetworks.length} chains.`,
     `${partner.counted.orders} orders, repeated ${partner.counted.repeated} times with the same idempotency key: each time the same answer to the byte. ${cut} calls were cut and ${unavailable} answered with 503, and repeated.`,
     `Fail-over: the first order was answered ${counts.fail_over_ms} ms after the promotion of the standby.`,
     `Reorganisations: 1 deposit dropped and credited later, ${counts.dropped} dropped for good. Returns: ${counts.returns}.`,
+    `Signer: ${counts.waited_for_signer} transfers waited for it, and each was paid once. Its log has ${counts.signatures} signatures; ${counts.signed_and_mined} are the transactions on the chains that spend what its keys hold, and no other transaction does. ${counts.searched_mb} MB of the services’ and the databases’ files have none of its keys.`,
     `In: ${shown('BRL', book.total('BRL', 'paid in'))} BRL, ${shown('USDT', book.total('USDT', 'paid in'))} USDT, ${shown('BTC', book.total('BTC', 'paid in'))} BTC. Out: ${shown('BRL', book.total('BRL', 'paid out'))} BRL, ${shown('USDT', book.total('USDT', 'paid out'))} USDT, ${shown('BTC', book.total('BTC', 'paid out'))} BTC.`,
     `\`trilho audit\`: ${audited.entries} entries, every check holds. \`trilho reconcile\`: difference 0 on ${rails.length} rails. \`trilho log verify\`: whole. Exceptions: ${closed_exceptions.length}, the payout that came back, which an operator closed.`,
   ]

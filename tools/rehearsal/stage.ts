@@ -1,28 +1,23 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { HDKey } from '@scure/bip32'
-import { addr } from 'micro-eth-signer'
 import { makeCpf } from '../../src/core/document.ts'
 import type { Asset } from '../../src/core/money.ts'
 import { formatMoney, money } from '../../src/core/money.ts'
 import type { Network } from '../../src/core/networks.ts'
 import type { EvmNetwork } from '../../src/rails/chain/evm/network.ts'
-import { openDepositKeys } from '../../src/rails/signer/deposit-keys.ts'
-import { openBank } from '../../test/pix/bank.ts'
 import { receivedNotice, sentNotice } from '../../test/pix/efi-answers.ts'
-import { efiSettings, NOTICE_TOKEN, startEfiStub } from '../../test/pix/efi-stub.ts'
-import { startCluster } from '../../test/support/cluster.ts'
+import { NOTICE_TOKEN } from '../../test/pix/efi-stub.ts'
 import { compileInto } from '../../test/support/compile.ts'
-import { startExchangeStub } from '../../test/support/exchange-stub.ts'
 import { type ServerProcess, startServerProcess } from '../../test/support/server-process.ts'
-import { openBitcoinChain } from './bitcoin-chain.ts'
 import { openBook } from './book.ts'
 import type { Closing } from './closing.ts'
-import { openEvmChain } from './evm-chain.ts'
+import { newKeys, publicSettings } from './keys.ts'
 import type { Narrator } from './narrator.ts'
 import { openOperators } from './operators.ts'
+import { openOutside } from './outside.ts'
 import { openPartner } from './partner.ts'
+import { openSigner, signerPlaces } from './signer-process.ts'
 
 /** Everything that the rehearsal runs on. Scenes get it as their first argument. */
 export type Stage = Awaited<ReturnType<typeof openStage>>
@@ -40,48 +35,6 @@ export type Customer = {
 type ReceivedPayment = Parameters<typeof receivedNotice>[0]
 type SentPayment = Parameters<typeof sentNotice>[0]
 
-export const evmNetworks = [
-  'ethereum',
-  'polygon',
-  'arbitrum',
-  'optimism',
-] as const satisfies readonly EvmNetwork[]
-export const depositNetworks = [...evmNetworks, 'bitcoin'] as const
-
-/** The parts, as the start and the report name them. Tron and the remote signer get a row each when they are in this version. */
-export const parts: readonly {
-  readonly part: string
-  readonly is: 'real' | 'stub'
-  readonly about: string
-}[] = [
-  {
-    part: 'Trilho',
-    is: 'real',
-    about: 'two nodes, each a process of its own, with the settings of production',
-  },
-  {
-    part: 'PostgreSQL',
-    is: 'real',
-    about: 'a primary and a synchronous standby, two servers with files of their own',
-  },
-  {
-    part: 'Ethereum, Polygon, Arbitrum, Optimism',
-    is: 'real',
-    about: 'four EVM nodes (anvil) with the chain ids of these networks; a token contract in place of USDT',
-  },
-  {
-    part: 'Bitcoin',
-    is: 'real',
-    about: 'a node of Bitcoin Core’s lineage on a chain of its own: bitcoind, or litecoind of Debian',
-  },
-  { part: 'Efí, the bank of Pix', is: 'stub', about: 'answers as its documentation describes, over TLS' },
-  {
-    part: 'Exchanges',
-    is: 'stub',
-    about: 'Binance, Bitso, Mercado Bitcoin, Kraken and Coinbase in their documented forms',
-  },
-]
-
 const NAMES = [
   'Ana Souza',
   'Bruno Lima',
@@ -92,7 +45,6 @@ const NAMES = [
   'Gil Ramos',
   'Heloisa Melo',
 ]
-const BANK_OPENING = 500_000_00n
 
 /** Without the asset's name. */
 export const shown = (asset: Asset, units: bigint): string => formatMoney(money(asset, units)).split(' ')[0]!
@@ -108,56 +60,40 @@ export async function openStage(options: {
   const { tell } = narrator
   const program = await compileInto(join(folder, 'trilho'))
   tell('Trilho is compiled')
-  const cluster = await startCluster()
-  closing.push(cluster.stop)
-  tell('PostgreSQL: a primary and a synchronous standby')
   const keys = newKeys()
-  const chains = await Promise.all(evmNetworks.map((network) => openEvmChain(network, keys, closing)))
-  tell('four EVM nodes, two endpoints each')
-  const bitcoin = await openBitcoinChain(closing)
-  tell(`a node of Bitcoin’s lineage: ${bitcoin.node.program}`)
-  const efi = await startEfiStub(openBank({ opening: BANK_OPENING }))
-  closing.push(efi.stop)
-  const exchanges = await startExchangeStub()
-  closing.push(exchanges.stop)
-  tell('stubs of Efí and of the exchanges')
-
+  const outside = await openOutside({ keys, tell, closing })
+  const places = signerPlaces(folder)
   const env: Record<string, string> = {
-    ...{ DATABASE_URL: cluster.url, SECRET_KEY: randomBytes(32).toString('hex'), PORT: '0', DRAIN_MS: '0' },
-    ...{
-      LOG_LEVEL: 'warn',
-      LOG_FORMAT: 'json',
-      LEASE_MS: '6000',
-      RAIL_TIMEOUT_MS: '2000',
-      PIX_WAIT_MS: '300',
-    },
-    ...{ EFI_AT_ONCE: '4', RECONCILE_EVERY_MS: '20000', ...efiSettings(efi) },
-    ...{ PRICES_FROM: 'exchanges', EXCHANGE_URLS: exchanges.setting },
-    ...{ EVM_WALLET_KEY: keys.key, EVM_WALLET: keys.wallet },
-    ...{ EVM_DEPOSIT_XPUB: keys.usdt.publicExtendedKey, EVM_DEPOSIT_KEY: keys.usdt.privateExtendedKey! },
-    ...{
-      BITCOIN_DEPOSIT_XPUB: keys.btc.publicExtendedKey,
-      BITCOIN_DEPOSIT_KEY: keys.btc.privateExtendedKey!,
-    },
-    ...Object.assign({}, ...chains.map(({ settings }) => settings)),
-    ...bitcoin.settings,
+    ...{ SECRET_KEY: randomBytes(32).toString('hex'), DATA_DIR: join(folder, 'service') },
+    ...{ PORT: '0', DRAIN_MS: '0', LOG_LEVEL: 'warn', LOG_FORMAT: 'json' },
+    ...{ LEASE_MS: '6000', RAIL_TIMEOUT_MS: '2000', PIX_WAIT_MS: '300', RECONCILE_EVERY_MS: '20000' },
+    ...{ SIGNER_URL: places.address, SIGNER_DEPOSITS: 'evm, bitcoin', ...publicSettings(keys) },
+    ...outside.settings,
   }
   const nodes = openNodes(program, env, closing)
   await Promise.all([nodes.start(0), nodes.start(1)])
-  tell('two nodes of Trilho are ready')
+  tell('two nodes of Trilho are ready; they have no key of a wallet')
+  const signer = await openSigner({ program, places, keys, contracts: outside.contracts, closing })
+  const sealed = await runTrilho(program, ['signer', 'seal-key', '--to', places.seal_key], env)
+  if (sealed.code !== 0) throw new Error(`trilho signer seal-key exits ${sealed.code}: ${sealed.err}`)
+  await signer.start()
+  tell('trilho signer is ready: a third process, with the keys')
   const operators = await openOperators(env)
   const { partner_id, key } = await operators.openPartner('Fintech of the rehearsal')
   return {
-    ...{ ...options, cluster, keys, chains, bitcoin, efi, exchanges, env, nodes, operators, partner_id },
+    ...{ ...options, ...outside, keys, env, nodes, signer, operators, partner_id },
     ...{ tell, checked: narrator.checked, waitFor: narrator.waitFor },
-    opening: BANK_OPENING,
     book: openBook(),
     partner: openPartner(key, nodes.urls),
     customers: [] as Customer[],
     counts: openCounts(),
+    /** What an operator wrote down. */
+    noted: { signer_head: '' },
     names: NAMES.slice(0, size.customers),
-    chainOf: (network: EvmNetwork) => chains.find((chain) => chain.network === network)!,
+    chainOf: (network: EvmNetwork) => outside.chains.find((chain) => chain.network === network)!,
     trilho: (...args: readonly string[]) => runTrilho(program, args, env),
+    /** The same on the machine of the signer, which has other settings. */
+    trilhoAtSigner: (...args: readonly string[]) => runTrilho(program, args, signer.env),
     /** Efí's notice to one node. It is a hint: the node asks Efí. */
     notifyReceived: (payment: ReceivedPayment) => notify(nodes.urls()[0]!, receivedNotice(payment)),
     notifySent: (payment: SentPayment) => notify(nodes.urls()[0]!, sentNotice(payment)),
@@ -170,20 +106,8 @@ export type Counts = ReturnType<typeof openCounts>
 const openCounts = () => ({
   ...{ charges: 0, pix_payments: 0, deposits: 0, sweeps: 0, conversions: 0, payouts: 0, refused_payouts: 0 },
   ...{ transfers: 0, dropped: 0, returns: 0, fail_over_ms: 0 },
+  ...{ waited_for_signer: 0, signatures: 0, signed_and_mined: 0, searched_mb: 0 },
 })
-
-function newKeys() {
-  const key = randomBytes(32).toString('hex')
-  const master = HDKey.fromMasterSeed(randomBytes(32))
-  const usdt = master.derive("m/44'/60'/0'")
-  const btc = master.derive("m/84'/0'/0'")
-  const { gasSecret } = openDepositKeys(usdt.privateExtendedKey!, usdt.publicExtendedKey!)
-  return {
-    ...{ key, usdt, btc },
-    wallet: addr.fromPrivateKey(new Uint8Array(Buffer.from(key, 'hex'))),
-    gas_account: addr.fromPrivateKey(gasSecret()),
-  }
-}
 
 /** Two nodes, by number. A node that is gone has the address that it had. */
 function openNodes(program: string, env: Record<string, string>, closing: Closing) {
@@ -198,6 +122,9 @@ function openNodes(program: string, env: Record<string, string>, closing: Closin
       nodes[number] = node
     },
     kill: (number: number, signal: NodeJS.Signals = 'SIGKILL') => nodes[number]!.kill(signal),
+    pids: () => nodes.map(({ process }) => process.pid!),
+    /** What all processes have printed until now, those that were killed among them. */
+    printed: () => started.map((node) => node.output()),
     /** The newest warnings and errors of all processes, for a run that does not end well. */
     lastWords: () => started.flatMap((node, index) => lastWordsOf(node, index + 1)),
   }

@@ -23,6 +23,7 @@ export async function loseTheBank(stage: Stage): Promise<void> {
   for (let index = 1; index <= customers.length; index++) await place(index)
   tell(`${customers.length} more payouts are accepted meanwhile, and money keeps moving on other rails`)
   await transfer(stage, customers[0]!, 'arbitrum', 3_000_000n)
+  await transfer(stage, customers[0]!, 'tron', 3_000_000n)
   await convert(stage, customers[1]!, { from_asset: 'USDT', to_asset: 'BRL', amount: 10_000_000n })
   const open = await Promise.all(orders.map(({ id }) => partner.get(`${PAYOUTS}/${id}`)))
   for (const { id, status } of open)

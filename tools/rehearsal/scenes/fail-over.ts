@@ -1,5 +1,5 @@
 import { checkBalances, checkOutside } from '../checks.ts'
-import { awaitPaid, PAYOUTS, type PayoutOrder, payoutOrder } from '../orders.ts'
+import { awaitPaid, PAYOUTS, type PayoutOrder, payoutOrder, TRANSFERS, transferOrder } from '../orders.ts'
 import type { Stage } from '../stage.ts'
 
 const PAYOUT = 11_00n
@@ -46,6 +46,23 @@ export async function failOver(stage: Stage): Promise<void> {
   await checkOutside(stage)
   const { cut, unavailable } = partner.trouble
   checked(
-    `${placed.length} orders, each repeated on both nodes with the same answer and paid once by the bank; until now ${cut} calls were cut and ${unavailable} told to come back`,
+    `${placed.length} orders, each repeated on both nodes with the same answer and paid once by the bank; until now ${cut} calls were cut off and ${unavailable} answered with 503, and the partner repeated each of them`,
+  )
+  await checkTron(stage)
+}
+
+/**
+ * A wallet on Tron has no nonces: after a promotion the service cannot see what an older copy of the database may have signed. It signs
+ * nothing there until all such payments have expired (decision 0071), which is longer than the rest of the day.
+ */
+async function checkTron({ cluster, waitFor, checked }: Stage): Promise<void> {
+  await waitFor('the quiet time on Tron has begun', async () => {
+    const [scan] = await cluster.sql(
+      `SELECT quiet_until > now() + interval '5 minutes' AS is_quiet FROM live.wallet_scans`,
+    )
+    return scan?.is_quiet === true
+  })
+  checked(
+    'Tron: nothing is signed until eleven minutes after the promotion, when every payment signed before it has expired; the day ends without Tron',
   )
 }

@@ -1,6 +1,7 @@
 import { checkBalances, checkOutside } from '../checks.ts'
 import { awaitConfirmed, awaitPaid, PAYOUTS, payoutOrder, TRANSFERS, transferOrder } from '../orders.ts'
-import { evmNetworks, type Stage } from '../stage.ts'
+import { evmNetworks } from '../outside.ts'
+import type { Stage } from '../stage.ts'
 
 const PAYOUT = 70_00n
 const TRANSFER = 4_000_000n
@@ -9,7 +10,7 @@ const TRANSFER = 4_000_000n
 export async function killANode(stage: Stage): Promise<void> {
   const { customers, partner, nodes, tell, checked } = stage
   const payouts = customers.map((customer, index) => payoutOrder(customer, PAYOUT + BigInt(index)))
-  const transfers = evmNetworks.map((network, index) =>
+  const transfers = [...evmNetworks, 'tron' as const].map((network, index) =>
     transferOrder(customers[index % customers.length]!, network, TRANSFER + BigInt(index)),
   )
   const cuts_before = partner.trouble.cut

@@ -2,7 +2,8 @@ import { networks } from '../../../src/core/networks.ts'
 import { checkBalances, checkOutside } from '../checks.ts'
 import { mustEqual } from '../narrator.ts'
 import { awaitDeposit, openCharge, payCharge, payIn } from '../orders.ts'
-import { depositNetworks, type Stage, shown } from '../stage.ts'
+import { depositNetworks } from '../outside.ts'
+import { type Stage, shown } from '../stage.ts'
 
 /** What is paid to a customer in each round. All of it is far above the minimum of a network. */
 const CHARGE = 2_500_00n

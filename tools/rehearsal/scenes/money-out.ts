@@ -8,12 +8,13 @@ import {
   payoutOrder,
   TRANSFERS,
   type TransferOrder,
+  transferAmount,
   transferOrder,
 } from '../orders.ts'
-import { depositNetworks, type Stage, shown } from '../stage.ts'
+import { transferNetworks } from '../outside.ts'
+import { type Stage, shown } from '../stage.ts'
 
 const PAYOUT = 150_00n
-const TRANSFER = { USDT: 5_000_000n, BTC: 150_000n }
 
 export async function payOutByPix(stage: Stage): Promise<void> {
   const { customers, size, partner, efi, book, tell, checked } = stage
@@ -48,13 +49,12 @@ export async function transferOnChains(stage: Stage): Promise<void> {
   const { customers, size, partner, book, tell, checked } = stage
   const orders: { order: TransferOrder; id: string }[] = []
   for (let round = 0; round < size.rounds; round++)
-    for (const [index, network] of depositNetworks.entries()) {
+    for (const [index, network] of transferNetworks.entries()) {
       const customer = customers[(index + round) % customers.length]!
-      const amount = TRANSFER[network === 'bitcoin' ? 'BTC' : 'USDT'] + BigInt(round)
-      const order = transferOrder(customer, network, amount)
+      const order = transferOrder(customer, network, transferAmount(network) + BigInt(round))
       orders.push({ order, id: (await partner.order(TRANSFERS, order.body)).id })
     }
-  tell(`${orders.length} transfers on ${depositNetworks.length} networks`)
+  tell(`${orders.length} transfers on ${transferNetworks.length} networks`)
   for (const { order, id } of orders) await awaitConfirmed(stage, order, id)
   await checkBalances(stage)
   const { miner_fees } = await checkOutside(stage)

@@ -1,6 +1,7 @@
 import type { Network } from '../../../src/core/networks.ts'
 import { openingOf, reconcile } from '../checks.ts'
-import { depositNetworks, type Stage, shown, someDocument } from '../stage.ts'
+import { depositNetworks } from '../outside.ts'
+import { type Stage, shown, someDocument } from '../stage.ts'
 
 const SWEEP_FROM = 50_000_000n
 const SWEEP_FEE_MAX = 10n ** 18n
@@ -23,6 +24,12 @@ export async function openTheDay(stage: Stage): Promise<void> {
   tell('one operator proposes what the operator has on each rail, another one approves it')
   await operators.setSweepRule('polygon', { sweep_from: SWEEP_FROM, sweep_fee_max: SWEEP_FEE_MAX })
   tell(`Polygon: deposits from ${shown('USDT', SWEEP_FROM)} USDT on are swept into the wallet`)
+  const { code, json, err } = await stage.trilho('signer', 'check')
+  if (code !== 0) throw new Error(`trilho signer check exits ${code}: ${err} ${JSON.stringify(json)}`)
+  stage.noted.signer_head = json.log_head
+  tell(
+    'trilho signer check: the signer has the wallets of the services; an operator notes the newest line of its log',
+  )
   await reconcile(stage)
   checked(`trilho reconcile: ${openingOf(stage).size} rails hold what the books say, difference 0`)
 }
