@@ -1,5 +1,5 @@
 import { checkBalances, checkOutside } from '../checks.ts'
-import { awaitPaid, PAYOUTS, type PayoutOrder, payoutOrder, TRANSFERS, transferOrder } from '../orders.ts'
+import { awaitPaid, PAYOUTS, type PayoutOrder, payoutOrder } from '../orders.ts'
 import type { Stage } from '../stage.ts'
 
 const PAYOUT = 11_00n
