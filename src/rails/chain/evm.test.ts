@@ -467,7 +467,7 @@ describe('the wallet', () => {
       return { block_height: height, block_hash: block.hash }
     }
     expect(await chain.holdings()).toEqual({
-      ...{ wallet, asset: 123_456_789n, at_addresses: 0n, native: 777n },
+      ...{ wallet, asset: 123_456_789n, at_addresses: 0n, held_at: [], native: 777n },
       ...(await final()),
     })
     await token.mint(wallet, 1n)
