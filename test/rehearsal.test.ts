@@ -44,7 +44,7 @@ test(
     const page = await readFile(report, 'utf8')
     expect(page).toContain('**Passed: 17 scenes at the small size**')
     expect(page).toMatch(/no key is in the services’ settings, environment, logs/)
-    for (const rail of ['pix', 'ethereum', 'polygon', 'arbitrum', 'optimism', 'bitcoin'])
+    for (const rail of ['pix', 'ethereum', 'polygon', 'arbitrum', 'optimism', 'bitcoin', 'tron'])
       expect(page).toMatch(new RegExp(`^\\| ${rail} \\| \\w+ \\| ([0-9.,]+) \\| \\1 \\| 0 \\|$`, 'm'))
     for (const asset of ['BRL', 'USDT', 'BTC'])
       expect(page).toMatch(new RegExp(`^\\| Ana Souza \\| ${asset} \\|`, 'm'))
