@@ -44,6 +44,8 @@ export const checks: Readonly<Record<string, string>> = {
     'cada cobrança tem um status possível, e cliente e chave do seu parceiro',
   'every charge has received the sum of its deposits, and is paid when that is its amount':
     'cada cobrança recebeu a soma dos seus depósitos, e está paga quando a soma alcança o valor',
+  'no Pix payment is credited by the service and by an operator':
+    'nenhum pagamento Pix é creditado pelo serviço e por um operador',
   'every deposit by Pix is a payment that came in for its charge, as much as was paid':
     'cada depósito por Pix é um pagamento que entrou para a sua cobrança, no valor pago',
   'every payment that came in for a charge is credited, or waits for room in the balance':
