@@ -4,6 +4,7 @@ import { type Bench, openBench } from '../../../test/support/rail-bench.ts'
 import { money } from '../../core/money.ts'
 import { claimOf } from '../../ledger/once.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
+import type { World } from '../../world.ts'
 import { operatorCredit } from '../deposits/deposits.ts'
 import { acceptCharge } from './charges.ts'
 import { bookReceivedReturns } from './deposit-returns.ts'
@@ -122,9 +123,13 @@ test('an operator whose credit shares a batch with the service’s own credit of
   // Both wait in one lane until the batch before them has ended.
   const before = credit(paying, 'another one', 1n)
   await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(1), { timeout: 20_000 })
-  const commit = vi.fn(bench.world.commit)
+  const submitted = vi.fn()
+  const commit: World['commit'] = (command) => {
+    submitted()
+    return bench.world.commit(command)
+  }
   const noted = noteReceived(bench.world, paid, { commit })
-  await vi.waitFor(() => expect(commit).toHaveBeenCalled(), { timeout: 20_000 })
+  await vi.waitFor(() => expect(submitted).toHaveBeenCalled(), { timeout: 20_000 })
   const refused = expect(credit(other, paid.end_to_end_id)).rejects.toThrow(`is of charge ${charge.id}`)
   await release()
   await Promise.all([before, noted, refused])
