@@ -334,6 +334,15 @@ describe('an endpoint of Tron', () => {
     expect(await stage.balance(customer_id)).toBe(3n * USDT)
   })
 
+  test('that answers few questions at once is read all the same, after a pause of many blocks', async () => {
+    const { customer_id, address } = await stage.customer()
+    stage.pay(address, 3n * USDT, DEEP + 40)
+    for (const node of stage.stub.nodes) node.busy_at = 10
+    await stage.find()
+    expect(await stage.balance(customer_id)).toBe(3n * USDT)
+    for (const node of stage.stub.nodes) node.busy_at = Infinity
+  })
+
   test('that is down leaves the deposit pending where two are configured', async () => {
     const { customer_id, address } = await stage.customer()
     stage.stub.nodes[0]!.is_down = true

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { tronAddressOf, tronHexOf } from '../../src/rails/chain/tron/address.ts'
@@ -367,6 +368,8 @@ export type StubNode = {
   /** Requests by path. */
   readonly asked: Map<string, number>
   is_down: boolean
+  /** Drops what is asked while it has so many questions in hand. */
+  busy_at: number
   /** Takes what is broadcast, and its answer is lost. */
   loses_answers: boolean
   /** Says that it took what is broadcast, and forgets it. */
@@ -382,16 +385,21 @@ async function openNode(stub: TronStub): Promise<StubNode> {
   const node: StubNode = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked: new Map(),
-    ...{ is_down: false, loses_answers: false, drops: false, lie: undefined },
+    ...{ is_down: false, busy_at: Infinity, loses_answers: false, drops: false, lie: undefined },
     stop() {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
+  let in_hand = 0
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    if (node.is_down) return void request.socket.destroy()
+    if (node.is_down || in_hand >= node.busy_at) return void request.socket.destroy()
+    in_hand++
+    // Questions that were sent together are in hand together.
+    if (node.busy_at < Infinity) await setTimeout(20)
+    in_hand--
     const path = request.url!.slice(1)
     const body = JSON.parse(Buffer.concat(chunks).toString() || '{}')
     node.asked.set(path, (node.asked.get(path) ?? 0) + 1)

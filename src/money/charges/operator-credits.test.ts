@@ -1,8 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { holdLock, lockWaits } from '../../../test/support/database.ts'
 import { type Bench, openBench } from '../../../test/support/rail-bench.ts'
 import { money } from '../../core/money.ts'
 import { claimOf } from '../../ledger/once.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
+import type { World } from '../../world.ts'
 import { operatorCredit } from '../deposits/deposits.ts'
 import { acceptCharge } from './charges.ts'
 import { bookReceivedReturns } from './deposit-returns.ts'
@@ -99,6 +101,41 @@ test('a payment that was credited by hand before the service could read it is no
   expect(await told()).toEqual([['contradiction', paid.end_to_end_id]])
 })
 
+test('an operator and the service that credit one payment at the same instant, to two customers on two nodes, credit it once', async () => {
+  const [paying, other] = [await bench.customer({}), await bench.customer({})]
+  const charge = await openCharge(paying)
+  const paid = payment(charge.txid)
+  const node = bench.openNode()
+  const release = await holdLock(bench.database.url, 'sandbox.commits')
+  const both = Promise.allSettled([credit(other, paid.end_to_end_id), noteReceived(node, paid)])
+  // Each of them has read what it decides by, or waits for the other one.
+  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(2), { timeout: 20_000 })
+  await release()
+  await both
+  expect((await balance(paying)) + (await balance(other))).toBe(AMOUNT)
+})
+
+test('an operator whose credit shares a batch with the service’s own credit of a payment is refused', async () => {
+  const [paying, other] = [await bench.customer({}), await bench.customer({})]
+  const charge = await openCharge(paying)
+  const paid = payment(charge.txid)
+  const release = await holdLock(bench.database.url, 'sandbox.commits')
+  // Both wait in one lane until the batch before them has ended.
+  const before = credit(paying, 'another one', 1n)
+  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(1), { timeout: 20_000 })
+  const submitted = vi.fn()
+  const commit: World['commit'] = (command) => {
+    submitted()
+    return bench.world.commit(command)
+  }
+  const noted = noteReceived(bench.world, paid, { commit })
+  await vi.waitFor(() => expect(submitted).toHaveBeenCalled(), { timeout: 20_000 })
+  const refused = expect(credit(other, paid.end_to_end_id)).rejects.toThrow(`is of charge ${charge.id}`)
+  await release()
+  await Promise.all([before, noted, refused])
+  expect([await balance(paying), await balance(other)]).toEqual([AMOUNT + 1n, 0n])
+})
+
 test('of a payment without a charge operators credit what came in and is still there, and no more', async () => {
   const customer = await bench.customer({})
   const paid = payment()
@@ -140,6 +177,27 @@ test('a payment that operators credited, and that goes back after all, is told t
     problem: expect.stringContaining('10.50 BRL of it went back'),
     check: expect.stringContaining('debit the customer'),
   })
+})
+
+test('a payment that goes back while an operator credits it is told to the desk', async () => {
+  const customer = await bench.customer({})
+  const paid = payment()
+  await noteReceived(bench.world, paid)
+  const release = await holdLock(bench.database.url, 'sandbox.commits')
+  const credited = credit(customer, paid.end_to_end_id)
+  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(1), { timeout: 20_000 })
+  const done = vi.fn()
+  const back = giveBack(paid.end_to_end_id, AMOUNT).finally(done)
+  // It waits for the credit; or it has ended without a look at it.
+  await vi.waitFor(
+    async () => {
+      if (done.mock.calls.length === 0) expect(await lockWaits(bench.database.url)).toBe(2)
+    },
+    { timeout: 20_000 },
+  )
+  await release()
+  await back
+  expect(await told()).toContainEqual(['contradiction', (await credited).id])
 })
 
 test('another reference, and a payment that nobody has seen, are credited as before', async () => {

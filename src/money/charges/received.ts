@@ -2,14 +2,21 @@ import { crashPoint } from '../../core/crash-point.ts'
 import { maskDocument } from '../../core/document.ts'
 import { UNITS_MAX } from '../../core/money.ts'
 import { transaction } from '../../db/pool.ts'
-import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
+import { type Command, type Decision, type Held, keep, type Write, writeTo } from '../../ledger/command.ts'
 import type { ReceivedPix } from '../../rails/pix/rail.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import { exceptionWrite, recordException, recordExceptionDaily } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { renderDeposit } from '../deposits/contract.ts'
 import { creditOf } from '../deposits/sightings.ts'
-import { CREDITED_AT_ONCE, type Deposit, insertPixDeposits, operatorCredits } from '../deposits/store.ts'
+import {
+  CREDITED_AT_ONCE,
+  creditTurns,
+  type Deposit,
+  insertPixDeposits,
+  operatorCredits,
+  paymentsByReference,
+} from '../deposits/store.ts'
 import { heldCharge, writesOf } from './states.ts'
 import {
   addUnknownReceived,
@@ -121,7 +128,10 @@ function crediting(
   return {
     partner_id,
     locks: {
-      rows: [{ source: chargeRows, id }],
+      rows: [
+        { source: chargeRows, id },
+        { source: creditTurns, id: end_to_end_id },
+      ],
       accounts: [{ customer_id, asset: 'BRL' }],
       // Written by whoever holds the charge.
       reads: [
@@ -146,7 +156,11 @@ function crediting(
       const received = known ?? { ...receivedOf(seen, held.now), charge_id: id }
       const { amount } = received
       if (!fits(charge, amount, held))
-        return { writes: known ? [] : [writeTo(insertReceived, received)], result: received }
+        return {
+          writes: known ? [] : [writeTo(insertReceived, received)],
+          keeps: [keptFor(received)],
+          result: received,
+        }
       const made: Deposit = {
         ...CREDITED_AT_ONCE,
         id: deposit_id,
@@ -177,11 +191,16 @@ function crediting(
           eventWrite(world, event, held.now),
           ...paymentWrites(world, charge, received, held.now),
         ],
+        keeps: [keptFor(received)],
         result: { ...received, deposit_id },
       }
     },
   }
 }
+
+/** An operator's credit of the same payment may share the batch. */
+const keptFor = ({ end_to_end_id: id, charge_id, amount, amount_returned }: Received) =>
+  keep(paymentsByReference, { id, charge_id, amount, amount_returned })
 
 type ByHand = Readonly<Record<'partner_id' | 'charge_id' | 'deposit_id', string>> & {
   readonly seen: Omit<ReceivedPix, 'returns'>
@@ -211,6 +230,7 @@ function leftToHand(
   } as const
   return {
     writes: [...(known ? [] : [writeTo(insertReceived, stored)]), exceptionWrite(world, exception, held.now)],
+    keeps: [keptFor(stored)],
     result: stored,
   }
 }

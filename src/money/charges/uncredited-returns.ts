@@ -2,6 +2,7 @@ import { formatMoney, money } from '../../core/money.ts'
 import { transaction } from '../../db/pool.ts'
 import { closeOpenException, recordException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
+import { takeCreditTurn } from '../deposits/store.ts'
 import { noteReturnedUncredited } from '../pix/returns-store.ts'
 import { RAIL } from '../pix/settle.ts'
 
@@ -15,6 +16,7 @@ export async function noteUncreditedReturn(
   sum: bigint,
 ): Promise<void> {
   await transaction(world.db, async (tx) => {
+    await takeCreditTurn(tx, end_to_end_id)
     const noted = await noteReturnedUncredited(tx, end_to_end_id, sum)
     if (!noted) return
     const { amount, amount_returned, charge_id, by_hand } = noted

@@ -12,6 +12,7 @@ import { renderDeposit } from './contract.ts'
 import { creditOf } from './sightings.ts'
 import {
   CREDITED_AT_ONCE,
+  creditTurns,
   type Deposit,
   depositById,
   insertDeposits,
@@ -101,10 +102,14 @@ function creditOfPayment(
   command: Command<Deposit>,
   { money, reference }: Pick<Credit, 'money' | 'reference'>,
 ): Command<Deposit> {
-  const { reads = [] } = command.locks
+  const { rows = [], reads = [] } = command.locks
   return {
     ...command,
-    locks: { ...command.locks, reads: [...reads, { source: paymentsByReference, id: reference }] },
+    locks: {
+      ...command.locks,
+      rows: [...rows, { source: creditTurns, id: reference }],
+      reads: [...reads, { source: paymentsByReference, id: reference }],
+    },
     decide(held) {
       const paid = held.row(paymentsByReference, reference)
       if (paid) assertCreditable(paid, money)

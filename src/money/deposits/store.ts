@@ -80,6 +80,21 @@ export const operatorCredits = rowSource<{ readonly id: string; readonly deposit
   `SELECT reference AS id, id AS deposit_id FROM deposits WHERE rail = 'operator' AND reference = ANY($1::text[])`,
 )
 
+/**
+ * Held by whoever credits a payment of this end_to_end_id, the service or an operator: neither of them sees what the other one has not
+ * committed, and their customers, and so their other locks, may differ. There may be no row of the payment yet to lock.
+ */
+export const creditTurns = rowSource(
+  'turns of credits',
+  `SELECT name AS id, pg_advisory_xact_lock(lock)::text AS held FROM (
+    SELECT name, hashtextextended('credit of ' || name || ' ' || current_schema(), 0) AS lock FROM unnest($1::text[]) AS name ORDER BY 2) AS names`,
+)
+
+/** Takes the same turn in another transaction, until it ends. */
+export async function takeCreditTurn(tx: Db, end_to_end_id: string): Promise<void> {
+  await tx.query({ name: 'take turn of credits', text: creditTurns.sql, values: [[end_to_end_id]] })
+}
+
 /** A Pix payment that came in, if a reference is its end_to_end_id. The slice of charges writes it. */
 export type ReferencedPayment = {
   readonly id: string

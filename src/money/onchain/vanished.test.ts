@@ -217,3 +217,22 @@ test('a reverted payment that is mined again without effect needs no cancel any 
     false,
   ])
 }, 60_000)
+
+test('a canceled transfer whose payment is mined without effect in place of its cancel stays with a person, and the audit finds nothing', async () => {
+  const { node, carry, compare, now, paid, id, exceptions } = await openScene()
+  const details = { transfer_id: id, reason: 'wrong address' }
+  await byTwoOperators(custody.world, { name: 'cancel_transfer', details })
+  await carry()
+  await node.mine(DEPTH)
+  await carry()
+  const { destination_address } = await now()
+  await node.reorganize(DEPTH)
+  await custody.scene.token.setBlackListed(destination_address, true)
+  const [payment, cancel] = await attemptsOf(custody.world.db, id)
+  await node.dropTransaction(cancel!.tx_hash)
+  await node.call('eth_sendRawTransaction', payment!.signed)
+  await node.mine(DEPTH)
+  await compare()
+  expect(await exceptions()).toEqual([['contradiction', null]])
+  expect([(await now()).status, await paid()]).toEqual(['failed', 0n])
+}, 60_000)

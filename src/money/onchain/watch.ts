@@ -77,10 +77,14 @@ async function bringBack(world: World, pause: PauseRail, watched: Watched): Prom
     await rail.broadcast(chainOrderOf(transfer), mined)
 }
 
-/** The same transaction, or for a transfer that failed any cancel and the payment that partners were told, which had no effect. */
+/**
+ * The same transaction, or for a transfer that failed any cancel and the payment that partners were told, which had no effect. Partners were
+ * told of a canceled one that no payment was mined: a person judges a payment in its place.
+ */
 const isSameEnd = ({ transfer, mined }: Watched, { tx_hash, purpose }: Attempt, end: string): boolean => {
   const is_known = tx_hash === mined.tx_hash
-  const pays_nothing = end === 'failed' && (purpose === 'cancel' || tx_hash === transfer.tx_hash)
+  const is_told = tx_hash === transfer.tx_hash && transfer.failure_code !== 'canceled'
+  const pays_nothing = end === 'failed' && (purpose === 'cancel' || is_told)
   return end === transfer.status && (is_known || pays_nothing)
 }
 

@@ -24,6 +24,7 @@ type PaymentOptions = Pick<PaymentSource, 'start_height'> & { readonly contract:
 
 /** The receipts of a block have half a megabyte. */
 const SPAN_MOST = 8n
+const BLOCKS_AT_ONCE = 2n
 
 /** Solidified blocks do not leave the chain. For ten minutes endpoints that were wrong together may show that they were. */
 const WATCHED_DEPTH = 200
@@ -94,21 +95,31 @@ async function scanFinal(rpc: Rpc, contract: string, range: BlockRange): Promise
   }
 }
 
-/** Undefined while the node does not have a block, or has it without its transactions, as a node behind the same URL may. */
+/**
+ * Undefined while the node does not have a block, or has it without its transactions, as a node behind the same URL may. A node that cannot
+ * answer for all blocks at once, within its limits and the timeout, would never be read: it is asked for a few, and then for the next.
+ */
 async function readRangeFrom(node: RpcNode, view: TronView, { from, to }: BlockRange) {
-  const heights = Array.from({ length: Number(to - from) + 1 }, (_, n) => from + BigInt(n))
-  const blocks = await Promise.all(
-    heights.map(async (height) => {
-      const [block, receipts] = await Promise.all([
-        node.ask(tronBlockAt(view, height)),
-        node.ask(receiptsInBlock(view, height)),
-      ])
-      return block && (receipts.length > 0 || !block.has_transactions) ? { block, receipts } : undefined
-    }),
-  )
-  const read = blocks.flatMap((one) => one ?? [])
-  if (read.length < blocks.length) return undefined
-  return { block_hash: read.at(-1)!.block.hash, receipts: read.flatMap(({ receipts }) => receipts) }
+  const receipts: TronReceipt[] = []
+  let block_hash = ''
+  for (let height = from; height <= to; height += BLOCKS_AT_ONCE) {
+    const heights = Array.from({ length: Number(BLOCKS_AT_ONCE) }, (_, n) => height + BigInt(n))
+    const some = heights.filter((one) => one <= to)
+    for (const read of await Promise.all(some.map((one) => readBlockFrom(node, view, one)))) {
+      if (!read) return undefined
+      for (const receipt of read.receipts) receipts.push(receipt)
+      block_hash = read.block.hash
+    }
+  }
+  return { block_hash, receipts }
+}
+
+async function readBlockFrom(node: RpcNode, view: TronView, height: bigint) {
+  const [block, receipts] = await Promise.all([
+    node.ask(tronBlockAt(view, height)),
+    node.ask(receiptsInBlock(view, height)),
+  ])
+  return block && (receipts.length > 0 || !block.has_transactions) ? { block, receipts } : undefined
 }
 
 /** Also of a transaction whose end is unclear: it is asked about, and the position stays until the nodes tell its end. */
