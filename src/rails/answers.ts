@@ -176,7 +176,7 @@ const answersWith = (tx_hash: typeof plainHash) => ({
       charged: T.Optional(Units),
       gas_paid_wei: T.Optional(Figure),
     }),
-    expired: T.Object({ kind: T.Literal('expired') }),
+    expired: T.Object({ kind: T.Literal('expired'), is_drafted: T.Optional(T.Literal(true)) }),
     taken: T.Object({ kind: T.Literal('taken') }),
   } satisfies Answers,
 })

@@ -239,7 +239,7 @@ async function askTheChain(world: World, transfer: Transfer) {
     // `expired`: after the restore of a backup, another payment than the stored ones may have been made.
     is_unclear:
       seen?.kind === 'taken' ||
-      seen?.kind === 'expired' ||
+      (seen?.kind === 'expired' && !seen.is_drafted) ||
       (seen?.kind === 'mined' && seen.effect === 'other'),
     has_cancel,
     is_being_canceled: transfer.cancel_requested_at !== null || has_cancel,
@@ -253,7 +253,9 @@ function wordsOf(seen: Seen): string {
     case 'absent':
       return 'that no node knows it, but the signed bytes exist and can still be mined'
     case 'expired':
-      return 'that none of its transactions was mined, and none can be any more'
+      return seen.is_drafted
+        ? 'that none of its transactions was mined, and one that the signer may have signed can still be mined'
+        : 'that none of its transactions was mined, and none can be any more'
     case 'taken':
       return 'that its nonce was spent by a transaction that the service did not sign'
     case 'mined':

@@ -382,3 +382,33 @@ test('a canceled transfer stays open while payments of the wallet may be unknown
   expect(await stage.now()).toMatchObject({ status: 'failed', failure_code: 'canceled' })
   expect(await stage.balance()).toMatchObject(returned)
 })
+
+test('a canceled transfer gives nothing back while a draft that the signer may have signed can be mined', async () => {
+  const stage = await openStage({ look: () => ({ kind: 'expired', is_drafted: true }) })
+  await stage.reserve()
+  await stage.signPayment()
+  await stage.cancel()
+  await stage.carry()
+  expect(await stage.now()).toMatchObject({ status: 'processing' })
+  await expect(stage.resolve('failed')).rejects.toThrow(
+    /one that the signer may have signed can still be mined/,
+  )
+  expect(await stage.balance()).toMatchObject(open)
+  stage.says.look = () => ({ kind: 'expired' })
+  await stage.carry()
+  expect(await stage.now()).toMatchObject({ status: 'failed', failure_code: 'canceled' })
+  expect(await stage.balance()).toMatchObject(returned)
+})
+
+test('operators fail no signed transfer while a further draft of it can be mined', async () => {
+  const stage = await openStage({ look: () => ({ kind: 'expired', is_drafted: true }) })
+  await stage.reserve()
+  await stage.signPayment()
+  await expect(stage.resolve('failed')).rejects.toThrow(
+    /one that the signer may have signed can still be mined/,
+  )
+  expect(await stage.balance()).toMatchObject(open)
+  stage.says.look = () => ({ kind: 'expired' })
+  await stage.resolve('failed')
+  expect(await stage.balance()).toMatchObject(returned)
+})

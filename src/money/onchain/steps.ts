@@ -342,7 +342,7 @@ const look = (world: World, transfer: Transfer, made: readonly Attempt[]) =>
 async function follow(world: World, transfer: Transfer): Promise<void> {
   const made = await attemptsOf(world.db, transfer.id)
   const seen = await look(world, transfer, made)
-  if (seen.kind === 'expired') return payAnew(world, transfer, made)
+  if (seen.kind === 'expired') return payAnew(world, transfer, made, seen)
   const end = endOf(seen, made)
   if (end) return void (await step(world, transfer, end))
   if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
@@ -357,8 +357,14 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
  * No payment was mined, and none can be any more. Nothing of the transfer is out, so the next payment is like a first one: a pause or
  * a proposal stops it, and a transfer that was canceled fails. The rail asks the chain once more before it signs.
  */
-async function payAnew(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
+async function payAnew(
+  world: World,
+  transfer: Transfer,
+  made: readonly Attempt[],
+  { is_drafted }: Extract<Seen, { kind: 'expired' }>,
+): Promise<void> {
   if (transfer.cancel_requested_at !== null) {
+    if (is_drafted) return pollLater(world, transfer)
     const unknown = await unknownPayments(world, transfer)
     if (unknown) {
       await reportWaiting(world, transfer, unknown, transfer.cancel_requested_at)

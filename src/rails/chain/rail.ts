@@ -144,9 +144,10 @@ export type Seen =
       GasPaid)
   /**
    * None of the transactions is in the chain, and none can be mined any more: their time has passed by a final block. Only on a chain whose
-   * transactions expire. Only now may another one be signed, or the transfer fail.
+   * transactions expire. Only now may another one be signed, or the transfer fail. `is_drafted`: the signer may have signed one that the
+   * database does not know, which can still be mined, so the transfer may not fail yet.
    */
-  | { readonly kind: 'expired' }
+  | { readonly kind: 'expired'; readonly is_drafted?: true }
   /** Spent by a transaction that is none of ours: another program uses the wallet's key. */
   | { readonly kind: 'taken' }
 

@@ -230,8 +230,50 @@ describe('a payment', () => {
     trouble.loses_answers = false
     stub.take(signRaw(asked[0]!.unsigned, Buffer.from(key, 'hex')))
     stage.pass(20 * MINUTE_MS)
-    expect(await rail.attempt(order, reservation, [], 'pay')).toMatchObject({ why: 'not_worth_it' })
+    await expect(rail.attempt(order, reservation, [], 'pay')).rejects.toThrow(
+      `its payment ${txIdOf(asked[0]!.unsigned)} was mined, and the service has the draft of it and no signature`,
+    )
     expect(asked).toHaveLength(1)
+  })
+
+  test('whose signature was lost gives no money back until it is past, and none that was mined is read too late', async () => {
+    const stage = await openStage()
+    const { rail, stub, asked, trouble } = stage
+    trouble.loses_answers = true
+    await rail.attempt(order, reservation, [], 'pay')
+    expect(await lookAt(stage, []), 'it may be mined').toEqual({ kind: 'expired', is_drafted: true })
+    stage.pass(12 * MINUTE_MS)
+    expect(await lookAt(stage, [])).toEqual({ kind: 'expired', is_drafted: true })
+    stage.pass(MINUTE_MS)
+    expect(await lookAt(stage, [])).toEqual({ kind: 'expired' })
+
+    await rail.attempt(order, reservation, [], 'pay')
+    stub.take(signRaw(asked[1]!.unsigned, Buffer.from(key, 'hex')))
+    stage.pass(MINUTE_MS)
+    expect(stub.mined()).toHaveLength(1)
+    stage.pass(12 * MINUTE_MS)
+    expect(await lookAt(stage, [])).toEqual({ kind: 'expired', is_drafted: true })
+    stage.pass(2 * MINUTE_MS)
+    expect(await lookAt(stage, [])).toEqual({ kind: 'expired' })
+  })
+
+  test('is not kept open by rows among the drafts that no signer would sign', async () => {
+    const stage = await openStage()
+    const raw = encodeRaw({
+      ...{
+        owner: wallet,
+        contract: stage.stub.contract,
+        data: trc20TransferData(destination_address, amount),
+      },
+      ...{ ref_block: refBlockOf(stage.stub.solid().hash), timestamp: 0n, fee_limit: 10_000_000n },
+      expiration: BigInt(stage.now() + 1000 * MINUTE_MS),
+    })
+    for (const [index, bytes] of [raw, 'ab'].entries())
+      await stage.drafts.keep(
+        { transfer_id: order.id, number: index + 1 },
+        { raw: bytes, terms: {}, tx_hash: txIdOf(bytes) },
+      )
+    expect(await lookAt(stage, [])).toEqual({ kind: 'expired' })
   })
 
   test('waits while the signer is away, and is not drafted', async () => {

@@ -39,7 +39,7 @@ import { readTronHoldings } from './tron/holdings.ts'
 import { numberOf, type TronPlace, type TronScene, tokenCall } from './tron/payment.ts'
 import { tronPayments } from './tron/payments.ts'
 import { screenTronOrder } from './tron/screening.ts'
-import { look, signPayment, type TronDrafts } from './tron/signing.ts'
+import { lookBesideDrafts, signPayment, type TronDrafts } from './tron/signing.ts'
 import { trc20TransfersIn } from './tron/token.ts'
 
 export type TronRailOptions = {
@@ -120,7 +120,7 @@ export function openTronRail(options: TronRailOptions): TronRail {
         ? parts.later(order, 'not_worth_it')
         : signPayment(parts, { order, reservation, made }, signal),
     broadcast: (_, attempt, signal) => broadcastTron(rpc, attempt, signal),
-    look: (order, reservation, made, signal) => look(parts, { order, reservation, made }, signal),
+    look: (order, reservation, made, signal) => lookBesideDrafts(parts, { order, reservation, made }, signal),
     holdings: (addresses = []) => holdingsOnTron(parts, addresses),
 
     async solidHead() {

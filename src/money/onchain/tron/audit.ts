@@ -18,6 +18,19 @@ export const tronChecks: readonly Check[] = [
         OR (t.failure_code = 'canceled' AND t.completed_at <= ${expiryOf('x')}))`,
   },
   {
+    name: 'every draft on tron belongs to a transfer that has reserved, and is what the service drafts',
+    walk: 'causes',
+    prefix: 'tr',
+    // The signer lets no bytes live longer than ten and a half minutes; the clocks of the service and the database may differ. The hash is that of the bytes, or another payment hides behind it.
+    sql: (
+      within,
+    ) => `SELECT d.transfer_id AS object_id, t.partner_id, t.status, d.number, d.tx_hash FROM drafts d LEFT JOIN transfers t ON t.id = d.transfer_id
+      WHERE ${within('d.transfer_id')} AND (t.id IS NULL OR t.network <> 'tron' OR t.nonce IS NULL
+        OR d.tx_hash <> encode(sha256(decode(d.unsigned, 'hex')), 'hex')
+        OR (d.number > 1 AND NOT EXISTS (SELECT FROM drafts o WHERE o.transfer_id = d.transfer_id AND o.number = d.number - 1))
+        OR ${expiryOf('d')} IS NULL OR ${expiryOf('d')} > d.created_at + interval '1 hour')`,
+  },
+  {
     name: 'every foreign transaction that pays from the wallet on tron is none of the service',
     walk: 'causes',
     sql: (

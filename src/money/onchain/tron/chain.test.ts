@@ -5,12 +5,14 @@ import { startTronStub } from '../../../../test/chains/tron-stub.ts'
 import { asAdmin, createDatabase } from '../../../../test/support/database.ts'
 import { openDirectAccess } from '../../../../test/support/service.ts'
 import { eventually } from '../../../../test/support/wait.ts'
+import { audit } from '../../../ledger/audit.ts'
 import { tronAddressOfKey } from '../../../rails/chain/tron/address.ts'
 import { openTronRpc, type TronRpcOptions } from '../../../rails/chain/tron/nodes.ts'
 import { trc20TransferData } from '../../../rails/chain/tron/token.ts'
 import { encodeRaw, refBlockOf, signRaw } from '../../../rails/chain/tron/transaction.ts'
 import { openTronRail } from '../../../rails/chain/tron.ts'
 import { localTronSigner } from '../../../rails/signer/tron.ts'
+import { tronChecks } from './audit.ts'
 import { tronChain } from './chain.ts'
 import { tronDrafts } from './drafts.ts'
 
@@ -97,6 +99,13 @@ async function openStage(nodes = 1, health: Partial<TronRpcOptions> = {}) {
       const [hash] = stub.pool.keys()
       stub.mine(DEPTH + 1)
       return hash!
+    },
+    async audited() {
+      const { findings } = await audit(db, tronChecks)
+      return findings
+        .filter(({ check }) => check.startsWith('every draft'))
+        .flatMap(({ examples }) => examples.map(({ object_id, number }) => `${object_id} ${number}`))
+        .sort()
     },
     paused: async () =>
       (await db.query(`SELECT paused_by FROM rail_controls WHERE paused_at IS NOT NULL`)).rows,
@@ -291,4 +300,30 @@ describe('a solidified head that stands still', () => {
     const { rows } = await db.query('SELECT quiet_until IS NOT NULL AS is_quiet FROM wallet_scans')
     expect(rows).toEqual([{ is_quiet: true }])
   })
+})
+
+test('the audit names drafts that the service did not make', async () => {
+  const { db, addTransfer, audited } = await openStage()
+  await addTransfer('pending')
+  await db.query(`UPDATE transfers SET nonce = 0, wallet_id = 'tron:T'`)
+  const add = (number: number, transfer_id: string, tx_hash: string, expires_in_s: number | undefined) =>
+    db.query(
+      `INSERT INTO drafts (transfer_id, number, tx_hash, unsigned, terms, created_at) VALUES ($1, $2, $3, $4, $5, clock_timestamp())`,
+      [
+        ...[transfer_id, number, tx_hash, `0a0${number}`],
+        expires_in_s === undefined ? {} : { expiration: `${Date.now() + expires_in_s * 1000}` },
+      ],
+    )
+  const hashOf = (number: number) =>
+    createHash('sha256')
+      .update(Buffer.from([10, number]))
+      .digest('hex')
+  await add(1, 'tr_1', hashOf(1), 600)
+  expect(await audited()).toEqual([])
+  await add(2, 'tr_1', hashOf(9), 600)
+  await add(3, 'tr_1', hashOf(3), undefined)
+  await add(4, 'tr_1', hashOf(4), 6000)
+  await add(6, 'tr_1', hashOf(6), 600)
+  await add(1, 'tr_2', hashOf(7), 600)
+  expect(await audited()).toEqual(['tr_1 2', 'tr_1 3', 'tr_1 4', 'tr_1 6', 'tr_2 1'])
 })

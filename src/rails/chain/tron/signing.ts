@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { orNoSigner, SignatureRefused, type Signer, type SignerRule } from '../../signer/signer.ts'
+import { TRON_EXPIRY_MS } from '../../signer/tron.ts'
 import { orNone } from '../check.ts'
 import type { Attempt, ChainOrder, Later, LaterReason, Made, Reservation, Seen } from '../rail.ts'
 import type { Rpc } from '../rpc.ts'
@@ -66,6 +67,29 @@ export async function look(
   return seen
 }
 
+/**
+ * What the chain shows of a transfer, and whether a draft that the signer may have signed can still be mined: the money of a canceled
+ * transfer is not given back until then. A draft that was mined is found among what leaves the wallet, where operators judge it.
+ */
+export async function lookBesideDrafts(
+  parts: Pick<TronSigningParts, 'rpc' | 'place' | 'clock' | 'log' | 'drafts'>,
+  sought: SoughtOnTron,
+  signal: AbortSignal | undefined,
+): Promise<Seen> {
+  const seen = await look(parts, sought, signal)
+  if (seen.kind !== 'expired') return seen
+  const { made } = sought
+  // No signer signs bytes that expire later, so such a row of the table is no draft of the service.
+  const latest = BigInt(parts.clock.now() + LATEST_MS)
+  const unanswered = unansweredOf(await parts.drafts.draftsOf(sought.order.id), made).filter(
+    (draft) => expiryOf(draft) > 0n && expiryOf(draft) <= latest,
+  )
+  if (unanswered.length === 0) return seen
+  const { kind } = await look(parts, { ...sought, made: [...made, ...unanswered] }, signal)
+  const is_read = unanswered.every((draft) => expiryOf(draft) < BigInt(parts.clock.now() - READ_MS))
+  return kind === 'expired' || (kind === 'mined' && is_read) ? seen : { ...seen, is_drafted: true }
+}
+
 /** An earlier payment that can still be mined would be a second one: nothing is signed until all of them have expired. */
 export async function signPayment(
   parts: TronSigningParts,
@@ -98,6 +122,12 @@ type Drafted =
   | { readonly kind: 'drafted'; readonly draft: TronDraft; readonly earlier: readonly string[] }
   | { readonly kind: 'later'; readonly why: LaterReason }
 
+/** The latest expiry that a signer accepts, and half a minute for the clocks. */
+const LATEST_MS = TRON_EXPIRY_MS + 60_000
+
+/** What leaves the wallet is read from the blocks at most so long after it was mined, or nothing is given back (`money/onchain/tron`). */
+const READ_MS = 240_000
+
 /** A signature needs some time to reach the chain. */
 const LEAST_LEFT_MS = 3000
 
@@ -113,13 +143,14 @@ async function nextDraft(
   assertWallet(scene, intent, reservation)
   const now = parts.clock.now()
   const drafts = await parts.drafts.draftsOf(order.id)
-  const unanswered = drafts.filter(({ tx_hash }) => !made.some((one) => one.tx_hash === tx_hash))
+  const unanswered = unansweredOf(drafts, made)
   const hashes = [...new Set([...made, ...drafts].map(({ tx_hash }) => tx_hash))]
   const newest = unanswered.at(-1)
   if (newest && expiryOf(newest) > BigInt(now + LEAST_LEFT_MS))
     return { kind: 'drafted', draft: newest, earlier: hashes.filter((hash) => hash !== newest.tx_hash) }
   const all: readonly MadeOnTron[] = [...made, ...unanswered]
   const seen = await look(parts, { order, reservation, made: all }, signal)
+  if (seen.kind === 'mined') assertSignatureKnown(order, made, seen.tx_hash)
   if (seen.kind !== 'expired') return { kind: 'later', why: 'not_worth_it' }
   const drafted = await draftPayment(parts.rpc, scene, { intent, now }, signal)
   if (drafted.kind === 'later') return drafted
@@ -131,6 +162,21 @@ async function nextDraft(
   const to_store = { ...draft, tx_hash: txIdOf(draft.raw) }
   const stored = await parts.drafts.keep({ transfer_id, number: drafts.length + 1 }, to_store)
   return stored ? { kind: 'drafted', draft: stored, earlier: hashes } : { kind: 'later', why: 'not_worth_it' }
+}
+
+const unansweredOf = (
+  drafts: readonly StoredDraft[],
+  made: readonly Pick<Attempt, 'tx_hash'>[],
+): readonly StoredDraft[] => drafts.filter(({ tx_hash }) => !made.some((one) => one.tx_hash === tx_hash))
+
+/** The transfer would wait for ever, and nothing would say why. */
+function assertSignatureKnown({ id }: ChainOrder, made: readonly Attempt[], mined: string): void {
+  if (made.some(({ tx_hash }) => tx_hash === mined)) return
+  throw new SignatureRefused(
+    'earlier_payments',
+    id,
+    `its payment ${mined} was mined, and the service has the draft of it and no signature. The database may be restored from a backup.`,
+  )
 }
 
 const expiryOf = ({ raw }: TronDraft): bigint => decodeRaw(raw)?.expiration ?? 0n
