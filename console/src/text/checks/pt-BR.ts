@@ -128,6 +128,8 @@ export const checks: Readonly<Record<string, string>> = {
     'nenhum endereço é recolhido duas vezes ao mesmo tempo, e nenhum nonce da conta de gás é dado a dois recolhimentos',
   'no payment on tron was signed, and no money given back, while an earlier payment of the transfer could still be mined':
     'nenhum pagamento na Tron foi assinado, e nenhum valor estornado, enquanto um pagamento anterior da transferência ainda podia ser minerado',
+  'every draft on tron belongs to a transfer that has reserved, and is what the service drafts':
+    'cada rascunho na Tron é de uma transferência que já tem um número, e é o que o serviço prepara',
   'every foreign transaction that pays from the wallet on tron is none of the service':
     'nenhuma transação externa que paga da carteira na Tron é do serviço',
   'every foreign transaction that spends coins is none of the service':
