@@ -37,12 +37,14 @@ export async function openPopulated(): Promise<Populated> {
     for (const { url } of receivers)
       await history.post(key, '/v1/webhook_endpoints', { url, events: ['*'], description: 'ours' })
   await history.fill(partners, 40)
+  await payOnTron(history, partners[0]!)
   await fillByOperators(history, partners[0]!)
   await fillPeople(history, partners[0]!.partner_id)
   const owner = await openOwner(history.database.url, 'test')
   await until(async () => {
     const { rows } = await owner.query(
-      `SELECT FROM sandbox.webhook_deliveries WHERE status = 'delivered' LIMIT 1`,
+      `SELECT FROM sandbox.transfers WHERE network = 'tron' AND status = 'confirmed'
+         AND EXISTS (SELECT FROM sandbox.webhook_deliveries WHERE status = 'delivered')`,
     )
     return rows.length > 0
   }, 20_000)
@@ -192,6 +194,18 @@ async function noteIn(
   )
 }
 
+/** A draft belongs to a transfer on Tron. */
+function payOnTron({ post }: History, { key, customers }: Partner) {
+  return post(key, '/v1/onchain/transfers', {
+    customer_id: customers[0],
+    asset: 'USDT',
+    network: 'tron',
+    amount: '1000000',
+    destination_address: 'TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE',
+    idempotency_key: randomUUID(),
+  })
+}
+
 async function proposeInShared({ office, shared }: History, action: Parameters<typeof proposeIn>[2]) {
   const actor = operator('ana@operator.example')
   const pen = { ...(await office.log.pen('shared', actor)), actor }
@@ -218,7 +232,8 @@ async function fillTheRest(owner: Client): Promise<void> {
      INSERT INTO foreign_spends SELECT wallet_id, spent_by, spent_height, now() FROM coins;
      INSERT INTO holdings VALUES ('polygon', '0xw', 10, '0xb', 500, 7, now());
      INSERT INTO pix_received_scan VALUES ('simulated', now(), now());
-     INSERT INTO drafts VALUES ('tr_x', 1, encode(sha256('draft'), 'hex'), '0a', '{}', now());
+     INSERT INTO drafts SELECT id, 1, encode(sha256('draft'), 'hex'), encode('draft', 'hex'),
+       jsonb_build_object('expiration', floor(extract(epoch FROM created_at) * 1000)::bigint::text), created_at FROM transfers WHERE network = 'tron';
      INSERT INTO wallet_scans VALUES ('tron:Tw', 12, 'h', now(), NULL, '1 00000001');
      INSERT INTO deposit_scans VALUES ('polygon', 12, '0xh', 10, '0xf', 13, now());
      INSERT INTO sweeps SELECT 'swp_x', network, address, address_index, 1000, '0xwallet', '0xgas', 900, 3, 500, 3, 'mined', NULL, now() - interval '1 hour', NULL
