@@ -12,7 +12,7 @@ import { noteReceived } from './received.ts'
 import { changeCharge } from './states.ts'
 import { type Charge, chargeById, receivedById } from './store.ts'
 
-/** Payments that operators credit by hand, under the payment's end_to_end_id: nobody is paid twice, and nothing that goes back is lost. */
+/** Credits of Pix payments by operators, under the payment's end_to_end_id: a payment is credited once, and each return is told. */
 let bench: Bench
 beforeEach(async () => {
   bench = await openBench()

@@ -8,7 +8,7 @@ import { RAIL } from '../pix/settle.ts'
 
 /**
  * Returns of a received payment that the service did not credit. If an operator credited it, the customer still has the money, and the desk is
- * told. If it went back whole and nobody credited it, nothing is left to decide, and its exception is closed.
+ * told. If the whole payment went back and no operator had credited the payment, nothing is left to decide, and the exception is closed.
  */
 export async function noteUncreditedReturn(
   world: Pick<World, 'db' | 'clock'>,

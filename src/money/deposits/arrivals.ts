@@ -121,7 +121,7 @@ const isElsewhere = ({ status, address, amount }: Deposit, paid: Payment | undef
 /** `gone`: the payment is not in the chain. */
 type FinalityNow = 'final' | 'open' | 'gone'
 
-/** Asked only about what is credited: the network's own finality, or a depth, deeper than what credits. */
+/** Only a credited deposit needs this: the network's own finality, or a number of blocks above the number that credits. */
 async function finalityOf(
   { world, network, source: { watched_depth = 0 } }: Arrivals,
   block: Mined['seen'],

@@ -81,8 +81,8 @@ export const operatorCredits = rowSource<{ readonly id: string; readonly deposit
 )
 
 /**
- * Held by whoever credits a payment of this end_to_end_id, the service or an operator: neither of them sees what the other one has not
- * committed, and their customers, and so their other locks, may differ. There may be no row of the payment yet to lock.
+ * A lock per end_to_end_id, held while the service or an operator credits the payment. The two credits may name different customers, and so
+ * share no other lock, and neither transaction reads what the other has not committed. The payment may have no row yet.
  */
 export const creditTurns = rowSource(
   'turns of credits',

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Status } from '../../ui/status.tsx'
 import { useView } from '../../view.tsx'
 
-/** The form of a charge is loaded when somebody opens it, so that the page of a customer stays within its budget. */
+/** The charge form is loaded when a person opens it: the customer page has a budget of bytes. */
 const ChargeDialog = lazy(async () => ({ default: (await import('./charge-form.tsx')).ChargeDialog }))
 
 type Props = {
