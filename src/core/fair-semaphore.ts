@@ -4,8 +4,11 @@
  * the callers of another name.
  */
 export type FairSemaphore = {
-  /** Resolves to a function that gives the place back. Rejects with `QueueFull` when no place became free in time. */
-  take(name: string): Promise<Release>
+  /**
+   * Resolves to a function that gives the place back. Rejects with `QueueFull` when no place became free in time. `wait_ms`: how long
+   * this caller waits, in place of the semaphore's own time.
+   */
+  take(name: string, wait_ms?: number): Promise<Release>
   /** The numbers of taken places and of waiting callers. */
   facts(): { readonly busy: number; readonly waiting: number }
 }
@@ -90,12 +93,12 @@ export function openFairSemaphore(options: FairSemaphoreOptions): FairSemaphore 
     waiting--
   }
 
-  function wait(key: string, name: Name): Promise<Release> {
+  function wait(key: string, name: Name, wait_ms: number | undefined): Promise<Release> {
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         removeFromQueue(name, one)
         forgetIdle(key, name)
-        reject(new QueueFull('no place in time'))
+        reject(new QueueFull('no place became free within the wait'))
       }
       const timer = wait_ms === undefined ? undefined : setTimeout(giveUp, wait_ms)
       const one: Waiting = { resolve, timer }
@@ -106,14 +109,14 @@ export function openFairSemaphore(options: FairSemaphoreOptions): FairSemaphore 
   }
 
   return {
-    async take(key) {
+    async take(key, most_ms = wait_ms) {
       const name = nameOf(key)
       if (name.waiting.size === 0 && hasFreeSlot(name)) return enter(key, name)
       if (waiting >= waiting_max || name.waiting.size >= waiting_per_name) {
         forgetIdle(key, name)
-        throw new QueueFull('too many wait')
+        throw new QueueFull('too many callers wait')
       }
-      return wait(key, name)
+      return wait(key, name, most_ms)
     },
     facts: () => ({ busy, waiting }),
   }

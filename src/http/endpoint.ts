@@ -25,12 +25,11 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 /** What happens when a call is sent again because its response was lost. */
 export const repeats = {
   safe: 'It only reads: repeat it as you like.',
-  idempotency_key:
-    'Repeat it with the same idempotency key: it happens once, and the first response comes again.',
+  idempotency_key: 'Repeat it with the same idempotency key: it runs once and returns the first response.',
   idempotent: 'Repeat it as you like: nothing happens twice.',
   harmless: 'Repeat it as you like: each call makes another one, which costs nothing.',
-  once: 'It cannot happen twice: a repetition is refused, and so tells that the first one went through.',
-  never: 'Each call happens anew: look whether the first one went through before you repeat it.',
+  once: 'A repeated call is refused, which shows that the first one succeeded.',
+  never: 'Check whether the first call succeeded before you repeat it.',
 } as const
 export type Repeat = keyof typeof repeats
 

@@ -38,9 +38,16 @@ export function openFail(options: {
     const refusal = request.routeOptions?.config.own_gate ? forPerson(explained) : explained
     request.error_code = refusal.code
     if (!request.running) request.admitted?.leave()
-    if (refusal.code === 'internal_error') log.error({ err: error, request_id: request.id }, 'internal error')
+    if (refusal.code === 'internal_error')
+      log.error(
+        { err: error, request_id: request.id },
+        'http: a request failed with an unexpected error; its caller got 500',
+      )
     if (refusal.code === 'service_unavailable')
-      log.warn({ err: error, request_id: request.id }, 'service unavailable')
+      log.warn(
+        { err: error, request_id: request.id },
+        'http: a request was refused with 503; its caller may retry',
+      )
     reply.headers(refusalHeaders(refusal))
     // A request that is refused late may no longer count in its windows.
     if (refusal.status === 429 && request.admitted)

@@ -5,7 +5,7 @@ import type { World } from '../world.ts'
 import type { Endpoint, Limits } from './endpoint.ts'
 import type { WindowState } from './headers.ts'
 
-/** Decides which requests are admitted. Built in api/gate.ts from keys and limits. */
+/** Decides which requests are admitted. Built in doors/api/gate.ts from keys and limits. */
 export type Gate = {
   /** Checks key, address, limits and scope, in this order, and counts the request. */
   admit(request: AdmissionRequest): Promise<Admission>

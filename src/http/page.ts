@@ -5,6 +5,12 @@ import type { Call, Endpoint } from './endpoint.ts'
 
 const LIMIT_DEFAULT = 20
 
+/**
+ * A page ends before its objects exceed this size as JSON, because parsing and writing JSON blocks the event loop. An object may
+ * have 40 KB of metadata, so 100 objects could have 4 MB.
+ */
+export const PAGE_BYTES = 512 * 1024
+
 type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string | null }
 
 /** Which list a request reads, and how much of it (contract §2, §17.1). */
@@ -104,16 +110,33 @@ export function filterOf(list: List, prefix: string) {
   return { after, before, position: positionOf(list, prefix), limit: limit + 1, order }
 }
 
+/** Renders rows until a page is full by PAGE_BYTES. The result has at least one object if there are rows. */
+export function renderPage<Row, Item>(
+  rows: readonly Row[],
+  render: (row: Row) => Item,
+  bytesOf: (item: Item) => number = (item) => Buffer.byteLength(JSON.stringify(item) ?? ''),
+): Item[] {
+  const items: Item[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const item = render(row)
+    bytes += bytesOf(item)
+    if (bytes > PAGE_BYTES && items.length > 0) break
+    items.push(item)
+  }
+  return items
+}
+
 export function pageOf<Row extends { id: string; created_at: Date }, Item>(
   { limit, tag }: List,
   { rows, stopped_at }: Newest<Row>,
   render: (row: Row) => Item,
 ): Page<Item> {
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  const goes_on = rows.length > limit && last ? { at: last.created_at, id: last.id } : stopped_at
+  const data = renderPage(rows.slice(0, limit), render)
+  const last = rows[data.length - 1]
+  const goes_on = rows.length > data.length && last ? { at: last.created_at, id: last.id } : stopped_at
   return {
-    data: shown.map(render),
+    data,
     has_more: goes_on !== undefined,
     next_cursor: goes_on ? encodeCursor({ at: goes_on.at.toISOString(), id: goes_on.id }, tag) : null,
   }

@@ -52,7 +52,7 @@ export function brokenOff(): Refusal {
 
 export function tooManyWaiting(limit: number): Refusal {
   return new Refusal('rate_limit_exceeded', {
-    message: `More than ${limit} requests wait on this connection. Read the answers first.`,
+    message: `More than ${limit} requests wait on this connection. Read the responses before you send more.`,
     retry_after_seconds: 1,
     details: { limit, retry_after_seconds: 1 },
   })

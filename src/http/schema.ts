@@ -22,7 +22,7 @@ export function assertNamed(schema: unknown, where: string): void {
   if (schema === undefined) return
   const { type, properties, additionalProperties, items, anyOf } = schema as Record<string, unknown>
   if (type === 'object' && properties && additionalProperties !== false)
-    throw new Error(`${where} takes fields that it does not name`)
+    throw new Error(`${where} must be declared with Fields(): it accepts undeclared fields`)
   for (const [name, part] of Object.entries(properties ?? {})) assertNamed(part, `${name} of ${where}`)
   for (const part of [items, ...((anyOf as unknown[] | undefined) ?? [])]) assertNamed(part, where)
 }
@@ -135,7 +135,7 @@ export const Page = <P extends TProperties>(item: ReturnType<typeof T.Object<P>>
   T.Object({
     data: T.Array(item),
     has_more: T.Boolean({
-      description: 'Go on until it is false; a page may be short, or empty, before that',
+      description: 'Request further pages until has_more is false; a page may be short or empty before that',
     }),
     next_cursor: T.Union([T.String({ pattern: CURSOR_PATTERN, maxLength: 512 }), T.Null()], {
       description: 'Send it as ?cursor= with the same filters for the next page',

@@ -20,7 +20,7 @@ import { decorateRequests } from './request.ts'
 import { malformation } from './request-headers.ts'
 import { addRoutes, type Handlers, PREFIX } from './routes.ts'
 import { formats, ownKeywords } from './schema.ts'
-import { guardSockets, PIPELINED_MAX, type SocketLimits, type Sockets, STALL_MS } from './sockets.ts'
+import { guardSockets, PIPELINED_MAX, type SocketLimits, type Sockets } from './sockets.ts'
 import { compileLate } from './validators.ts'
 
 export type ServerOptions = {
@@ -45,26 +45,30 @@ const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 15_000
 const KEEP_ALIVE_MS = 30_000
 const ANSWER_MS = 9500
+const MB = 1_000_000
 
-/** Generous defaults. */
+/** Defaults, far above what ordinary clients need. */
 const SOCKETS: SocketLimits = {
   max: 4096,
   per_address: 512,
   pipelined: PIPELINED_MAX,
-  stall_ms: STALL_MS,
+  stall_ms: 15_000,
+  unread: 128 * MB,
+  unread_per_address: 16 * MB,
 }
 
-/** Puts the parts together: admission (entrance.ts), endpoints (routes.ts), errors (failure.ts). */
+/** Puts the parts together: admission (admission-steps.ts), endpoints (routes.ts), errors (failure.ts). */
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { gate, endpoints } = options
-  const entrance = openAdmissionSteps(gate, options.answer_ms ?? ANSWER_MS)
+  const admission = openAdmissionSteps(gate, options.answer_ms ?? ANSWER_MS)
   const fail = openFail(options)
-  const app: FastifyInstance = Fastify(settingsOf(options, entrance, fail))
+  const app: FastifyInstance = Fastify(settingsOf(options, admission, fail))
   answerEverything(app.server, options)
   const sockets = guardSockets(app.server, {
     limits: { ...SOCKETS, ...options.sockets },
     isTrusted: gate.isTrusted,
     sendRefusal: (refusal, socket) => sendRefusal(refusal, socket, options),
+    log: options.log,
   })
   decorateRequests(app)
   acceptJsonOnly(app)
@@ -82,7 +86,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
 
   app.register(
     async (v1) => {
-      v1.addHook('onRequest', entrance.admit)
+      v1.addHook('onRequest', admission.admit)
       v1.addHook('onRequest', refuseAbsent)
       // Under /v1 even an unknown path, or method, needs a key: 401 comes before 404.
       v1.setNotFoundHandler(notFound)
@@ -93,11 +97,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   return app
 
   async function receive(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    entrance.prepare(request, reply)
+    admission.prepare(request, reply)
     reply.raw.once('close', () => tellOfCut(request, reply, options))
     refuseCrowd(sockets, request, reply)
     const wrong = malformation(request)
-    if (wrong || !isUnderPrefix(request)) await entrance.visit(request, reply)
+    if (wrong || !isUnderPrefix(request)) await admission.visit(request, reply)
     if (wrong) throw wrong
     if (!isUnderPrefix(request)) await refuseAbsent(request, reply)
   }
@@ -108,7 +112,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   }
 }
 
-function settingsOf(options: ServerOptions, entrance: AdmissionSteps, fail: Fail): FastifyServerOptions {
+function settingsOf(options: ServerOptions, admission: AdmissionSteps, fail: Fail): FastifyServerOptions {
   return {
     logger: false,
     bodyLimit: BODY_MAX_BYTES,
@@ -119,8 +123,10 @@ function settingsOf(options: ServerOptions, entrance: AdmissionSteps, fail: Fail
     clientErrorHandler: (error, socket) => answerBelowRouter(error, socket, options),
     frameworkErrors: (error, asked, replied) => {
       const [request, reply] = [asked as FastifyRequest, replied as FastifyReply]
-      entrance.prepare(request, reply)
-      const judged = isUnderPrefix(request) ? entrance.admit(request, reply) : entrance.visit(request, reply)
+      admission.prepare(request, reply)
+      const judged = isUnderPrefix(request)
+        ? admission.admit(request, reply)
+        : admission.visit(request, reply)
       judged.then(
         () => fail(error, request, reply),
         (refusal: unknown) => fail(refusal, request, reply),

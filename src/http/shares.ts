@@ -78,9 +78,9 @@ export function openShares(): (world: World, actor: PartnerActor, endpoint: Endp
 }
 
 /**
- * The world for people in the console. They never hold the last connection of a pool, so a program waits for one of
- * their statements at most. Of the others a partner's people have at most half, and one person at most half of that half;
- * operators count as one more partner (decision 0020).
+ * The world for people in the console. People never hold the last connection of a pool, so an API call waits for at most one
+ * statement of theirs. Of the other connections a partner's people hold at most half, and one person at most half of that
+ * half; operators count as one more partner (decision 0020).
  */
 export function openPeopleShares(): (world: World, caller: Caller) => World {
   const share = openPoolShares()

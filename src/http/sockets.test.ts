@@ -14,6 +14,15 @@ const get = (path: string, key?: string) =>
     ...(key ? { Authorization: `Bearer ${key}` } : {}),
   })
 
+const roomy: SocketLimits = {
+  max: 100,
+  per_address: 100,
+  pipelined: 64,
+  stall_ms: 60_000,
+  unread: 1e9,
+  unread_per_address: 1e9,
+}
+
 async function open(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -89,8 +98,9 @@ describe('connections', () => {
 test('an IPv6 /48 may have four times the connections of one of its /64s, however many of those call', async () => {
   const server = createServer((_, response) => response.end('yes'))
   guardSockets(server, {
-    limits: { max: 100, per_address: 2, pipelined: 64, stall_ms: 1000 },
+    limits: { ...roomy, per_address: 2 },
     isTrusted: () => false,
+    log: { warn: () => {} },
     sendRefusal: (_, socket) => socket.end('HTTP/1.1 429 Too Many\r\nContent-Length: 0\r\n\r\n'),
   })
   let site = '2001:db8:77'
@@ -154,12 +164,18 @@ describe('requests that wait on one connection', () => {
 describe('a client that never reads', () => {
   const LONG = 'x'.repeat(4_000_000)
 
-  async function serve(answer: RequestListener, limits: Partial<SocketLimits>) {
+  async function serve(
+    answer: RequestListener,
+    limits: Partial<SocketLimits>,
+    isTrusted: () => boolean = () => false,
+  ) {
     const server = createServer(answer)
+    const warnings: string[] = []
     guardSockets(server, {
-      limits: { max: 100, per_address: 100, pipelined: 64, stall_ms: 400, ...limits },
-      isTrusted: () => false,
+      limits: { ...roomy, stall_ms: 400, ...limits },
+      isTrusted,
       sendRefusal: (_, socket) => socket.destroy(),
+      log: { warn: (_, message) => void warnings.push(message) },
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -172,7 +188,7 @@ describe('a client that never reads', () => {
       open++
       socket.once('close', () => open--)
     })
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, open: () => open }
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, open: () => open, warnings }
   }
 
   test.each([1, 40])('is cut off, with %d requests', async (count) => {
@@ -217,4 +233,33 @@ describe('a client that never reads', () => {
     await until(() => read > LONG.length, 60_000)
     expect(performance.now() - began).toBeGreaterThan(stall_ms + 1.5 * stall_ms)
   }, 240_000)
+
+  test.each([
+    { bound: 'one address', limits: { unread_per_address: 40e6 }, trusted: false, said: 'by 127.0.0.1' },
+    { bound: 'the node', limits: { unread: 40e6 }, trusted: true, said: 'on this node' },
+  ])('is cut off when more waits than $bound may have; others are not', async ({ limits, trusted, said }) => {
+    const server = await serve(
+      (_, response) => response.end(LONG),
+      { stall_ms: 60_000, ...limits },
+      () => trusted,
+    )
+    const [modest, greedy] = [await open(server.url), await open(server.url)]
+    for (const [socket, requests] of [
+      [modest, 4],
+      [greedy, 20],
+    ] as const) {
+      socket.pause()
+      socket.write(get('/').repeat(requests))
+    }
+    await until(() => server.open() === 2, 5000)
+    await until(() => server.open() === 1, 20_000)
+    expect(server.warnings).toEqual([expect.stringContaining(said)])
+    expect(server.warnings[0]).toMatch(
+      /^http: \d+ MB of responses waited to be read .* 1 connection was closed$/,
+    )
+    let read = 0
+    modest.on('data', (bytes) => (read += bytes.length))
+    modest.resume()
+    await until(() => read > 4 * LONG.length, 60_000)
+  })
 })

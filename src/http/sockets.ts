@@ -3,28 +3,24 @@ import { isIPv6, type Socket } from 'node:net'
 import { Refusal } from '../core/errors.ts'
 import { isEnding } from './below-router.ts'
 import { networkOf, normalizeAddress } from './ip.ts'
+import { openUnreadWatch, type UnreadLimits, type UnreadLog } from './unread.ts'
 
 /**
  * Limits of connections: how many in all and per address, and how many requests may wait on one. Connections whose clients
- * do not read their responses are closed. Open connections cost memory, whatever their clients send.
+ * do not read their responses are closed (unread.ts). Open connections cost memory, whatever their clients send.
  */
-export type SocketLimits = {
+export type SocketLimits = UnreadLimits & {
   readonly max: number
   readonly per_address: number
   /** Requests that may wait for their responses on one connection. */
   readonly pipelined: number
-  /** How long a client may read nothing of a waiting response. */
-  readonly stall_ms: number
 }
 
 export const PIPELINED_MAX = 64
-export const STALL_MS = 15_000
 
-/** Reading less than this in `stall_ms` counts as nothing: a client that reads byte by byte could hold a response for hours. */
-const PROGRESS_BYTES = 1024
 /** Connections beyond the limits that get a refusal at the same time; further ones are closed without a response. */
 const REFUSALS_MAX = 100
-/** The limit of an IPv6 /48, as a multiple of the limit of a /64. */
+/** The limits of an IPv6 /48, as a multiple of the limits of a /64. */
 const SITE_FACTOR = 4
 /** How long a connection beyond the limits may take to send its first bytes. */
 const SPEAK_MS = 1000
@@ -42,12 +38,14 @@ type Options = {
   readonly isTrusted: (address: string) => boolean
   /** Sends a refusal as the last response on a connection. */
   readonly sendRefusal: (refusal: Refusal, socket: Socket) => void
+  readonly log: UnreadLog
 }
 
 export function guardSockets(server: Server, options: Options): Sockets {
-  const { limits, isTrusted, sendRefusal } = options
+  const { limits, isTrusted, sendRefusal, log } = options
   const counts = openCounts()
-  const waiting = new WeakMap<Socket, number>()
+  /** Responses that are not sent yet. */
+  const waiting = new WeakMap<Socket, Set<ServerResponse>>()
   const newest = new WeakMap<Socket, IncomingMessage>()
   let refusals = 0
 
@@ -69,7 +67,7 @@ export function guardSockets(server: Server, options: Options): Sockets {
     const address = socket.remoteAddress ?? ''
     const subjects = isTrusted(address) ? [] : subjectsOf(address)
     if (counts.all() >= limits.max) return refuseConnection(socket, new Refusal('service_unavailable'))
-    const limitOf = (index: number) => (index === 0 ? 1 : SITE_FACTOR) * limits.per_address
+    const limitOf = (index: number) => factorOf(index) * limits.per_address
     const full = subjects.findIndex((subject, i) => counts.of(subject) >= limitOf(i))
     if (full >= 0) return refuseConnection(socket, tooManyConnections(limitOf(full)))
     counts.add(socket, subjects)
@@ -83,29 +81,33 @@ export function guardSockets(server: Server, options: Options): Sockets {
     // The response could not be sent any more, so the request must not be carried out.
     if (isEnding(socket)) return
     newest.set(socket, request)
-    waiting.set(socket, (waiting.get(socket) ?? 0) + 1)
-    response.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1))
+    const responses = waiting.get(socket) ?? new Set()
+    waiting.set(socket, responses.add(response))
+    response.once('close', () => responses.delete(response))
     serve(request, response)
   })
 
-  const cut = openStallWatch(counts.sockets, limits.stall_ms)
-  server.once('close', () => clearInterval(cut))
+  const responsesOf = (socket: Socket) => waiting.get(socket) ?? []
+  const unread = openUnreadWatch({ limits, sockets: counts.sockets, responsesOf, factorOf, log })
+  const looking = setInterval(() => unread.look(performance.now()), Math.min(1000, limits.stall_ms / 4))
+  looking.unref()
+  server.once('close', () => clearInterval(looking))
   return {
-    isCrowded: (socket) => (waiting.get(socket) ?? 0) > limits.pipelined,
+    isCrowded: (socket) => (waiting.get(socket)?.size ?? 0) > limits.pipelined,
     isNewest: (request) => newest.get(request.socket) === request,
   }
 }
 
 /** Open connections, in all and per address. */
 function openCounts() {
-  const sockets = new Set<Socket>()
+  const sockets = new Map<Socket, readonly string[]>()
   const perAddress = new Map<string, number>()
   return {
     sockets,
     all: () => sockets.size,
     of: (address: string) => perAddress.get(address) ?? 0,
     add(socket: Socket, addresses: readonly string[]): void {
-      sockets.add(socket)
+      sockets.set(socket, addresses)
       for (const address of addresses) perAddress.set(address, (perAddress.get(address) ?? 0) + 1)
       socket.once('close', () => {
         sockets.delete(socket)
@@ -124,6 +126,8 @@ function subjectsOf(address: string): readonly string[] {
   const normal = normalizeAddress(address)
   return isIPv6(normal) ? [networkOf(normal, 64), networkOf(normal, 48)] : [normal]
 }
+
+const factorOf = (index: number) => (index === 0 ? 1 : SITE_FACTOR)
 
 function tooManyConnections(limit: number): Refusal {
   const retry_after_seconds = 1
@@ -148,34 +152,4 @@ function replaceListener(
       for (const original of originals) original.apply(server, args)
     }),
   )
-}
-
-/** Destroys sockets whose clients do not read the waiting data. */
-function openStallWatch(sockets: ReadonlySet<Socket>, stall_ms: number): NodeJS.Timeout {
-  const progress = new WeakMap<Socket, { taken: number; at: number }>()
-  const timer = setInterval(
-    () => {
-      const now = performance.now()
-      for (const socket of sockets) {
-        if (socket.writableLength === 0) {
-          progress.delete(socket)
-          continue
-        }
-        const taken = takenBy(socket)
-        const before = progress.get(socket)
-        if (!before || taken - before.taken >= PROGRESS_BYTES) progress.set(socket, { taken, at: now })
-        else if (now - before.at >= stall_ms) socket.destroy()
-      }
-    },
-    Math.min(1000, stall_ms / 4),
-  )
-  return timer.unref()
-}
-
-/** Bytes that the kernel has accepted. Once its buffers are full, it accepts them only as fast as the client reads. */
-function takenBy(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & {
-    _handle?: { bytesWritten: number; writeQueueSize: number } | null
-  }
-  return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten - socket.writableLength
 }

@@ -76,12 +76,12 @@ function formOf({ 'x-must-be': form, description, examples }: Record<string, any
   if (typeof form === 'string') return `must be ${form}`
   const about = typeof description === 'string' ? ` (${description})` : ''
   const example = examples?.[0] === undefined ? '' : `; send something like ${JSON.stringify(examples[0])}`
-  return `does not have the form that is expected here${about}${example}`
+  return `has a wrong format${about}${example}`
 }
 
 /** Names from the schema, not from the caller, so they need no clipping. */
 const knownFields = ({ properties }: Record<string, any>): string =>
-  properties ? `; known are ${Object.keys(properties).join(', ')}` : '; none is known here'
+  properties ? `; known are ${Object.keys(properties).join(', ')}` : '; this object has no fields'
 
 /** The discriminator values of a schema's alternatives. */
 function kindsOf({ oneOf, discriminator }: Record<string, any>): string {

@@ -71,6 +71,9 @@ const relaxed = {
 export async function openLimiter(options: LimiterOptions): Promise<Limiter> {
   const { seat, clock, hints, log, try_exclusive_ms = TRY_EXCLUSIVE_MS, wait_ms = WAIT_MS } = options
   const pool = openPool({ ...seat, max: 2, wait_ms })
+  // Reads for display wait for a connection of their own: joining, taking over and saving counts never wait behind them.
+  const display_pool = openPool({ ...seat, max: 1, wait_ms })
+  const endPools = () => Promise.all([pool.end(), display_pool.end()])
   const tally = openTally(pool)
   const stale_marks = openStaleMarks(pool, options.mark_wait_ms ?? MARK_WAIT_MS)
   const count = openSharedCount(seat, relaxed, tally.counters, stale_marks)
@@ -89,7 +92,7 @@ export async function openLimiter(options: LimiterOptions): Promise<Limiter> {
   })
   await membership.enter(options.signal).catch(async (error: unknown) => {
     await membership.stop(0)
-    await pool.end()
+    await endPools()
     throw error
   })
   const isExclusive = () => membership.mode() === 'exclusive'
@@ -115,7 +118,7 @@ export async function openLimiter(options: LimiterOptions): Promise<Limiter> {
         log.warn({ err: error }, 'limits: cannot save the last counts; trying once more'),
       )
     await membership.leave()
-    await pool.end()
+    await endPools()
   }
 
   return {
@@ -134,7 +137,7 @@ export async function openLimiter(options: LimiterOptions): Promise<Limiter> {
       windowOf(tally.counters, { subject, window_limits, now: clock.now() }),
     async used(subject, window_limits) {
       const now = clock.now()
-      const known = isExclusive() ? tally.counters : byKey(await countersOf(pool, subject))
+      const known = isExclusive() ? tally.counters : byKey(await countersOf(display_pool, subject))
       return window_limits.map((window_limit) => {
         const open = openCounter(subject, window_limit, now)
         const counter = known.get(counterKey(subject, window_limit.name))

@@ -2,9 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { pino } from 'pino'
 import { Type as T } from 'typebox'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Api, openApi } from '../../test/support/api.ts'
-import { asAdmin, createDatabase, seatAt, type TestDatabase } from '../../test/support/database.ts'
+import {
+  asAdmin,
+  createDatabase,
+  holdLock,
+  isLockAwaited,
+  seatAt,
+  type TestDatabase,
+} from '../../test/support/database.ts'
 import { startNode } from '../../test/support/node.ts'
 import {
   openDirectAccess,
@@ -28,6 +35,7 @@ import { editPartner } from '../parties/partners/partners.ts'
 import { type Limiter, openLimiter } from './limiter.ts'
 import { endBackend, findBackend } from './orphaned-connections.ts'
 import { limitsRoutes } from './routes.ts'
+import { countersOf } from './store.ts'
 import { limitsOf, tiers } from './tiers.ts'
 import { windowLimitsOf } from './window-limits.ts'
 import type { WindowLimit } from './windows.ts'
@@ -267,16 +275,13 @@ test('GET /v1/usage shows what is used, what is left and when the window resets,
 const log = pino({ level: 'silent' })
 
 /** A limiter as a server opens it, over the given database. */
-async function openNode(database: TestDatabase, try_exclusive_ms?: number): Promise<Limiter> {
+async function openNode(
+  database: TestDatabase,
+  waits: { try_exclusive_ms?: number; wait_ms?: number } = {},
+): Promise<Limiter> {
   const seat = seatAt(database.url, 'shared', 'trilho')
   const hints = openHints(seat, log)
-  const limiter = await openLimiter({
-    seat,
-    clock: systemClock(),
-    hints,
-    log,
-    ...(try_exclusive_ms ? { try_exclusive_ms } : {}),
-  })
+  const limiter = await openLimiter({ seat, clock: systemClock(), hints, log, ...waits })
   let stopping: Promise<void> | undefined
   const stop = () => (stopping ??= limiter.stop().then(hints.stop))
   onTestFinished(stop)
@@ -388,6 +393,10 @@ describe('contract §6: with several nodes the windows are exact', () => {
   beforeEach(() => roomInDay(60))
   afterAll(() => direct.stop())
 
+  /** The connections of nodes that count together. */
+  const members = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted AND objid = 7415302
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+
   const countOf = async (subject: string) => {
     const rows = await asAdmin(database.url, [
       `SELECT count FROM shared.windows WHERE subject = '${subject}'`,
@@ -424,7 +433,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
   })
 
   test('a node that joins under load, and one that leaves, changes no count', async () => {
-    const first = await openNode(database, 30)
+    const first = await openNode(database, { try_exclusive_ms: 30 })
     let nodes = [first]
     let joins = 0
     // Slowly until enough nodes have joined: a busy machine takes seconds to open one.
@@ -436,7 +445,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     })
     for (; joins < 50 && !over; joins++) {
       await sleep(20)
-      const second = await openNode(database, 30)
+      const second = await openNode(database, { try_exclusive_ms: 30 })
       nodes = [first, second]
       await sleep(40)
       nodes = [first]
@@ -450,8 +459,8 @@ describe('contract §6: with several nodes the windows are exact', () => {
 
   test('counts that are under way in the database when a node becomes exclusive are not lost', async () => {
     const want: WindowLimit = { name: 'day', kind: 'day', limit: 10 }
-    const first = await openNode(database, 30)
-    const second = await openNode(database, 30)
+    const first = await openNode(database, { try_exclusive_ms: 30 })
+    const second = await openNode(database, { try_exclusive_ms: 30 })
     for (let i = 0; i < 5; i++) await first.take('key_held', [want])
     const holder = new pg.Client({ connectionString: database.url })
     await holder.connect()
@@ -502,7 +511,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
   })
 
   test.each([1, 2])('a lost connection to the database loses no count: %d nodes', async (size) => {
-    const nodes = await times(size, () => openNode(database, 30))
+    const nodes = await times(size, () => openNode(database, { try_exclusive_ms: 30 }))
     const name = `key_lost_${size}`
     const load = drain(() => nodes, name, { name: 'day', kind: 'day', limit: 5000 })
     for (let i = 0; i < 3; i++) {
@@ -550,6 +559,45 @@ describe('contract §6: with several nodes the windows are exact', () => {
       `BEGIN; UPDATE shared.windows SET count = 10 WHERE subject = 'key_marked'; DELETE FROM shared.lone_node; COMMIT`,
     ])
     expect((await verdict).refused).toBeDefined()
+  })
+
+  test('the usage of a hundred keys is read with one statement', async () => {
+    const want: WindowLimit = { name: 'day', kind: 'day', limit: 10 }
+    const [first, second] = await times(2, () => openNode(database))
+    const subjects = Array.from({ length: 100 }, (_, i) => `key_shown_${i}`)
+    await first!.take(subjects[1]!, [want])
+    await times(2, () => second!.take(subjects[2]!, [want]))
+    const used = await Promise.all(subjects.map((subject) => first!.used(subject, [want])))
+    expect(used.flat()).toEqual([0, 1, 2, ...Array(97).fill(0)])
+
+    const client = await openClient(seatAt(database.url, 'shared'))
+    onTestFinished(() => client.end())
+    const statements = vi.spyOn(client, 'query')
+    const stored = await Promise.all(subjects.map((subject) => countersOf(client, subject)))
+    expect(stored.flat().map(({ subject, count }) => [subject, count])).toEqual([
+      [subjects[1], 1],
+      [subjects[2], 2],
+    ])
+    expect(statements).toHaveBeenCalledTimes(1)
+  })
+
+  test('reads of usage that wait keep no node from taking its lock again', async () => {
+    const want: WindowLimit = { name: 'day', kind: 'day', limit: 10 }
+    // Nothing but the test ends these waits.
+    const patient = { try_exclusive_ms: 600_000, wait_ms: 600_000 }
+    const nodes = [await openNode(database, patient), await openNode(database, patient)]
+    const release = await holdLock(database.url, 'shared.windows')
+    const reading = times(2000, (i) => nodes[i % 2]!.used(`key_read_${i % 100}`, [want]))
+    try {
+      await until(() => isLockAwaited(database.url), 20_000)
+      await asAdmin(database.url, [
+        `SELECT pg_terminate_backend(pid, 10000) FROM (${members} LIMIT 1) AS member`,
+      ])
+      await until(async () => (await asAdmin(database.url, [members])).length === 2, 20_000)
+    } finally {
+      await release()
+    }
+    expect((await reading).flat()).toEqual(Array(2000).fill(0))
   })
 
   test('an exclusive node that is killed loses at most the last second, and the next one starts at once', async () => {

@@ -1,3 +1,5 @@
+import { texts } from '../db/arrays.ts'
+import { batched } from '../db/batched.ts'
 import type { ShouldContinue } from '../db/chore.ts'
 import type { Db } from '../db/pool.ts'
 import type { Counter } from './windows.ts'
@@ -135,13 +137,21 @@ export async function openCounters(db: Db): Promise<Counter[]> {
   return rows.map(counterOf)
 }
 
-export async function countersOf(db: Db, subject: string): Promise<Counter[]> {
-  const { rows } = await db.query(
-    'SELECT subject, name, starts_at, ends_at, count FROM windows WHERE subject = $1 AND ends_at > clock_timestamp()',
-    [subject],
-  )
-  return rows.map(counterOf)
-}
+/** The open counters of a subject. Subjects that are asked for at the same time, as all keys of a page, share a statement. */
+export const countersOf = async (db: Db, subject: string): Promise<readonly Counter[]> =>
+  (await readOpenCounters(db, subject)) ?? []
+
+const readOpenCounters = batched<string, Counter[]>(async (db, subjects) => {
+  const found = new Map<string, Counter[]>(subjects.map((subject) => [subject, []]))
+  const { rows } = await db.query({
+    name: 'open windows of subjects',
+    text: `SELECT subject, name, starts_at, ends_at, count FROM windows
+      WHERE subject = ANY($1::text[]) AND ends_at > clock_timestamp()`,
+    values: [texts([...found.keys()])],
+  })
+  for (const row of rows) found.get(row.subject)!.push(counterOf(row))
+  return subjects.map((subject) => found.get(subject))
+})
 
 const STEP = 1000
 

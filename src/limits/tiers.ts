@@ -19,6 +19,8 @@ export const limitNames = ['per_minute', 'per_day', 'endpoint_per_minute', 'look
 export const ADDRESS_PER_MINUTE = 100
 /** Outside /v1. Far above a page of the reference (four files) and a load balancer (one request a second). */
 export const VISITS_PER_MINUTE = 1200
+/** Searches of the docs on one node. A browser with scripts searches in the page, and sends one when the form is submitted. */
+export const SEARCHES_PER_SECOND = 20
 export const LOOKUP_PER_MINUTE = 20
 export const REDELIVERIES_PER_MINUTE = 10
 

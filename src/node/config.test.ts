@@ -197,9 +197,9 @@ describe('a rail', () => {
   test.each([
     [{ TRON_RPC }, /^TRON_WALLET_KEY is needed with TRON_RPC/],
     [{ TRON_RPC, ROLE: 'api' }, /^TRON_WALLET is needed with TRON_RPC/],
-    [{ TRON_WALLET_KEY }, /^TRON_WALLET_KEY is set, and no node is/],
+    [{ TRON_WALLET_KEY }, /^TRON_WALLET_KEY is set without TRON_RPC\. Set TRON_RPC, or leave the key out$/],
     [{ TRON_USDT: TRON_WALLET }, /^TRON_RPC is needed with TRON_USDT/],
-    [{ TRON_DEPOSIT_XPUB: XPUB }, /^TRON_DEPOSIT_XPUB is set, and no node is: .* Set TRON_RPC$/],
+    [{ TRON_DEPOSIT_XPUB: XPUB }, /^TRON_DEPOSIT_XPUB is set without a node: .* Set TRON_RPC$/],
     [{ TRON_RPC, TRON_WALLET_KEY, TRON_DEPOSIT_XPUB: XPRV }, /^TRON_DEPOSIT_XPUB is an extended private key/],
     [{ TRON_START_HEIGHT: '5' }, /^TRON_RPC is needed with TRON_START_HEIGHT$/],
     [
@@ -242,7 +242,10 @@ describe('a rail', () => {
     [{ EVM_WALLET_KEY, POLYGON_RPC, POLYGON_USDT: '0x12' }, /^POLYGON_USDT must be an EVM address/],
     [{ BITCOIN_RPC }, /^BITCOIN_WALLET_KEY is needed with BITCOIN_RPC/],
     [{ BITCOIN_RPC, ROLE: 'api' }, /^BITCOIN_WALLET is needed with BITCOIN_RPC on a node without/],
-    [{ BITCOIN_WALLET_KEY }, /^BITCOIN_WALLET_KEY is set, and no node is: set BITCOIN_RPC$/],
+    [
+      { BITCOIN_WALLET_KEY },
+      /^BITCOIN_WALLET_KEY is set without BITCOIN_RPC\. Set BITCOIN_RPC, or leave the key out$/,
+    ],
     [{ BITCOIN_WALLET }, /^BITCOIN_WALLET is set without BITCOIN_WALLET_KEY/],
     [{ BITCOIN_GENESIS: '00'.repeat(32) }, /^BITCOIN_RPC is needed with BITCOIN_GENESIS$/],
     [
@@ -258,8 +261,8 @@ describe('a rail', () => {
       /^SIGNER_BTC_PER_HOUR must be a positive decimal number such as 1.5, with at most 8 decimals/,
     ],
     [{ BITCOIN_RPC, BITCOIN_WALLET_KEY, BITCOIN_FEE_MAX: '0' }, /^BITCOIN_FEE_MAX must be a whole number/],
-    [{ EVM_DEPOSIT_XPUB: XPUB }, /^EVM_DEPOSIT_XPUB is set, and no node is: .* Set the …_RPC of a network$/],
-    [{ BITCOIN_DEPOSIT_XPUB: XPUB }, /^BITCOIN_DEPOSIT_XPUB is set, and no node is: .* Set BITCOIN_RPC$/],
+    [{ EVM_DEPOSIT_XPUB: XPUB }, /^EVM_DEPOSIT_XPUB is set without a node: .* Set the …_RPC of a network$/],
+    [{ BITCOIN_DEPOSIT_XPUB: XPUB }, /^BITCOIN_DEPOSIT_XPUB is set without a node: .* Set BITCOIN_RPC$/],
     [
       { BITCOIN_RPC, BITCOIN_WALLET_KEY, BITCOIN_DEPOSIT_KEY: XPRV },
       /^BITCOIN_DEPOSIT_XPUB is needed with BITCOIN_DEPOSIT_KEY/,

@@ -227,14 +227,14 @@ function halfEfi({ efi }: Given): [boolean, string, string][] {
   return Object.entries(parts).map(([name, value]) => [
     given.length > 0 && value === undefined,
     name,
-    `is needed with ${given.join(', ')}: Pix over Efí is configured whole or not at all (docs/operate/rails.md)`,
+    `is needed with ${given.join(', ')}: Pix over Efí is configured whole or not at all ("Pix" in docs/operate/going-live.md)`,
   ])
 }
 
 function halfStarkBank({ starkbank, efi }: Given): [boolean, string, string][] {
   const { project_id, private_key, ca } = starkbank
   const is_any = project_id !== undefined || private_key !== undefined || ca !== undefined
-  const whole = 'Pix over Stark Bank is configured whole or not at all (docs/operate/rails.md)'
+  const whole = 'Pix over Stark Bank is configured whole or not at all ("Pix" in docs/operate/going-live.md)'
   return [
     [is_any && project_id === undefined, 'STARKBANK_PROJECT_ID', `is needed: ${whole}`],
     [is_any && private_key === undefined, 'STARKBANK_PRIVATE_KEY', `is needed: ${whole}`],
@@ -307,7 +307,11 @@ function halfBitcoin({ chains, role }: Given): [boolean, string, string][] {
       'BITCOIN_WALLET',
       'is needed with BITCOIN_RPC on a node without BITCOIN_WALLET_KEY: it looks for the coins of this address',
     ],
-    [key !== undefined && !is_reached, 'BITCOIN_WALLET_KEY', 'is set, and no node is: set BITCOIN_RPC'],
+    [
+      key !== undefined && !is_reached,
+      'BITCOIN_WALLET_KEY',
+      'is set without BITCOIN_RPC. Set BITCOIN_RPC, or leave the key out',
+    ],
     [
       wallet !== undefined && !key && !(is_reached && (is_remote || role === 'api')),
       'BITCOIN_WALLET',
@@ -342,7 +346,11 @@ function halfTron({ chains, role }: Given): [boolean, string, string][] {
       'TRON_WALLET',
       'is needed with TRON_RPC on a node without TRON_WALLET_KEY: it looks for the payments of this address',
     ],
-    [key !== undefined && !is_reached, 'TRON_WALLET_KEY', 'is set, and no node is: set TRON_RPC'],
+    [
+      key !== undefined && !is_reached,
+      'TRON_WALLET_KEY',
+      'is set without TRON_RPC. Set TRON_RPC, or leave the key out',
+    ],
     [
       wallet !== undefined && !key && !(is_reached && (is_remote || role === 'api')),
       'TRON_WALLET',
@@ -374,7 +382,7 @@ function halfDeposits({ chains, role }: Given): [boolean, string, string][] {
     [
       xpub !== undefined && !is_reached,
       `${name}_DEPOSIT_XPUB`,
-      `is set, and no node is: nobody would find what customers pay in. Set ${name === 'EVM' ? 'the …_RPC of a network' : `${name}_RPC`}`,
+      `is set without a node: deposits would not be found. Set ${name === 'EVM' ? 'the …_RPC of a network' : `${name}_RPC`}`,
     ],
     [
       key !== undefined && xpub === undefined,

@@ -10,6 +10,7 @@ import { handlersOf } from '../doors/api/handlers.ts'
 import type { ConsoleHandler } from '../doors/console-api/endpoint.ts'
 import { consoleHandlersOf } from '../doors/console-api/handlers.ts'
 import type { ConsoleParts } from '../doors/console-api/parts.ts'
+import { openReads, type Reads } from '../doors/console-api/reads.ts'
 import { openWrites, type Writes } from '../doors/console-api/writes.ts'
 import type { ServerOptions } from '../http/server.ts'
 import { openLimiter } from '../limits/limiter.ts'
@@ -28,11 +29,15 @@ import { sliceChecks } from './worlds.ts'
 
 /** What API callers reach: the endpoints with their handlers, and the gate before them. */
 export type Front = Pick<ServerOptions, 'endpoints' | 'handlers' | 'gate' | 'record'> & {
-  /** The handlers of the console's endpoints, and the counter of changes that people make there. */
+  /** The handlers of the console's endpoints, and the counters of what people change and read there. */
   readonly console: (more: Pick<ConsoleParts, 'public_url' | 'stopping' | 'walkGolive'>) => FrontOfConsole
 }
 
-type FrontOfConsole = { readonly handlers: readonly ConsoleHandler[]; readonly writes: Writes }
+type FrontOfConsole = {
+  readonly handlers: readonly ConsoleHandler[]
+  readonly writes: Writes
+  readonly reads: Reads
+}
 
 type FrontOptions = {
   readonly config: Config
@@ -110,7 +115,8 @@ async function openApi(options: FrontOptions): Promise<Front> {
         record,
         ...more,
       })
-      return { handlers, writes: openWrites(limiter, config.console_writes) }
+      const writes = openWrites(limiter, config.console_writes)
+      return { handlers, writes, reads: openReads(limiter, config.console_reads) }
     },
     gate: createGate({ keyring, limiter, clock, trusted_proxies, in_flight }),
     record(answered) {

@@ -80,11 +80,12 @@ export async function openHttp(options: HttpOptions): Promise<Http> {
     details: async () => ({ ...(await auditDetails(worlds)), ...signerDetails(options.remote_signer) }),
   })
   if (answersCalls(config.role)) {
-    registerReference(app, public_url, log)
+    registerReference(app, options, public_url)
     registerNotices(app, {
       token: config.efi.notice_token,
       world: worlds.production,
       wakeWorkers: options.wakeWorkers,
+      log,
     })
     registerConsole(app, options, {
       public_url,
@@ -147,16 +148,20 @@ function registerConsole(
 ): void {
   const { front, office, worlds, log } = options
   const { shares, shared } = office
-  const { handlers, writes } = front.console(more)
-  const parts = { handlers, writes, shared: shared.db, shares, worlds, gate: front.gate, log }
+  const { handlers, writes, reads } = front.console(more)
+  const parts = { handlers, writes, reads, shared: shared.db, shares, worlds, gate: front.gate, log }
   registerConsoleApi(app, { ...parts, ...more })
   registerConsolePages(app, log)
 }
 
-function registerReference(app: FastifyInstance, public_url: () => string, log: Logger): void {
+function registerReference(
+  app: FastifyInstance,
+  { worlds, log }: HttpOptions,
+  public_url: () => string,
+): void {
   const openapi = () =>
     buildOpenApi({ endpoints, events: eventSamples(endpoints), public_url: public_url(), version })
-  registerDocs(app, { public_url, openapi, log })
+  registerDocs(app, { public_url, openapi, clock: worlds.production.clock, log })
 }
 
 async function serveMetrics(app: FastifyInstance, { config, metrics, closing }: HttpOptions): Promise<void> {

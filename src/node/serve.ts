@@ -29,7 +29,7 @@ import {
 import { createMetrics, type Metrics } from './metrics.ts'
 import { openNotifications } from './notifications.ts'
 import { endPools, type NodePools, namedPools, openNodePools, sharesOf } from './pools.ts'
-import { configuredNetworks, isPixConfigured } from './rails.ts'
+import { configuredNetworks, isPixConfigured, pixProviderOf } from './rails.ts'
 import { type AssertReady, openReadiness } from './readiness.ts'
 import { answersCalls } from './role.ts'
 import { answerWaiting, drainWaiting, openRuntimes } from './runtime.ts'
@@ -114,7 +114,7 @@ async function openNode(options: StartOptions, log: Logger, closing: Closing): P
   await welcome(url, { ...base, ...store, config, print })
   describeProduction(config, log)
   checkChains(base.worlds.production, log)
-  if (isPixConfigured(config)) checkPix(base.worlds.production, log)
+  if (isPixConfigured(config)) checkPix(base.worlds.production, pixProviderOf(config), log)
   remote_signer?.watch()
   // Exchanges are asked from now on, so that the first quote finds a price.
   void base.worlds.production.prices.latest()
@@ -237,7 +237,7 @@ function describeProduction(config: Config, log: Logger): void {
   const pays_pix = isPixConfigured(config)
   const transfers = payable.length === 0 ? 'transfers' : 'transfers on other networks'
   const refused = pays_pix ? transfers : `payouts and ${transfers}`
-  const paid = [...(pays_pix ? ['Pix over Efí'] : []), ...payments(payable)]
+  const paid = [...(pays_pix ? [`Pix over ${pixProviderOf(config)}`] : []), ...payments(payable)]
   const pays = paid.length === 0 ? 'has no payment rails' : `pays ${paid.join(' and ')}`
   const has_prices = config.prices_from !== undefined || config.prices_file !== undefined
   const quotes = has_prices
@@ -266,10 +266,10 @@ function checkChains({ chains }: World<'production'>, log: Logger): void {
 }
 
 /** The same for Pix. */
-function checkPix({ pix }: World<'production'>, log: Logger): void {
+function checkPix({ pix }: World<'production'>, provider: string, log: Logger): void {
   pix.ready().then(
-    () => log.info('pix: Efí is ready'),
-    (error: Error) => log.warn(`pix: Efí cannot be used now: ${error.message}`),
+    () => log.info(`pix: ${provider} is ready`),
+    (error: Error) => log.warn(`pix: ${provider} cannot be used now: ${error.message}`),
   )
 }
 

@@ -120,11 +120,17 @@ const listening = {
     }),
     per_day: setting('CONSOLE_WRITES_PER_DAY', {
       about:
-        'The same in a UTC day. Each change is a line of the log of acts, about 1 kB, which is kept for ever',
+        'The same in a UTC day. Each change is a line of the audit log, about 1 kB, which is kept for ever',
       default: '2000',
       read: integer(1, 100_000_000),
     }),
   },
+  console_reads: setting('CONSOLE_READS_PER_MINUTE', {
+    about:
+      'Reads that one person may make in the console in a minute; all people of a partner together four times as many. A page makes about ten when it opens, and two a second while payments pass',
+    default: '1200',
+    read: integer(1, 1_000_000),
+  }),
 }
 
 const node = {
@@ -258,7 +264,7 @@ const payments = {
   }),
   lease_ms: setting('LEASE_MS', {
     about:
-      'How long a node may be at work on a payout or transfer before another one looks after it, in milliseconds',
+      'Length of a worker’s lease on a payout or transfer, in milliseconds: when it ends, any other node takes the order over',
     default: '15000',
     read: integer(500, 600_000),
   }),
@@ -623,7 +629,7 @@ const conversions = {
     read: exchangeUrls,
   }),
   prices_file: setting('PRICES_FILE', {
-    about: 'In place of PRICES_FROM: a JSON file with production prices that your market watcher replaces',
+    about: 'In place of PRICES_FROM: a JSON file with production prices that your price feed replaces',
     example: '/var/lib/trilho/prices.json',
     read: (path) => resolve(path),
   }),
@@ -745,7 +751,7 @@ const mails = {
 const keeping = {
   retention: {
     every_ms: setting('HOUSEKEEPING_MS', {
-      about: 'How often a node looks for what is old and owed to nobody, and forgets it; in milliseconds',
+      about: 'How often a node deletes old rows (docs/operate/retention.md), in milliseconds',
       default: '600000',
       read: integer(100, 86_400_000),
     }),
@@ -807,7 +813,7 @@ const signing = {
     read: (dir: string) => resolve(dir),
   }),
   seal_key: setting('SIGNER_SEAL_KEY', {
-    about: 'The key of seals, 64 hex digits, as trilho signer seal-key writes it on a node of the service',
+    about: 'The seal key, 64 hex digits, as trilho signer seal-key writes it on a node of the service',
     secret: true,
     read: hexKey,
   }),

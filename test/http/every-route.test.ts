@@ -18,11 +18,11 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** The declared path, with ids of nobody in the places of its parameters. */
-function pathOf(endpoint: Endpoint): string {
+/** The declared path, with ids of nobody, or this text, in the places of its parameters. */
+function pathOf(endpoint: Endpoint, text?: string): string {
   const properties: Record<string, any> = endpoint.params?.properties ?? {}
   return methodAndPath(endpoint).path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(properties[name]?.examples?.[0] ?? 'x'),
+    encodeURIComponent(text ?? properties[name]?.examples?.[0] ?? 'x'),
   )
 }
 
@@ -139,6 +139,22 @@ describe('a field that does not exist is refused by name', () => {
       const { status, json } = await call(api, endpoint, example(endpoint, { no_such_field: value }))
       expect(status).toBe(400)
       expect(json.error).toMatchObject({ code: 'invalid_request', param: 'no_such_field' })
+    }
+  })
+})
+
+describe('a path parameter that no id can be gets a 4xx', () => {
+  test.each(only(({ params }) => params))('$route', async ({ endpoint }) => {
+    for (const text of ['x\0', '\0', '\u{1F4A9}', '__proto__', 'x'.repeat(2000)]) {
+      const { method } = methodAndPath(endpoint)
+      const { body } = example(endpoint) as { body?: string }
+      const reply = await api.send(
+        method,
+        pathOf(endpoint, text),
+        body === undefined ? {} : { headers: json, body },
+      )
+      expect(reply.status).toBeGreaterThanOrEqual(400)
+      expect(reply.status).toBeLessThan(500)
     }
   })
 })

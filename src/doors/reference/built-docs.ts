@@ -12,6 +12,8 @@ export type PreparedFile = {
   readonly etag: string
   readonly body: Buffer
   readonly zipped: boolean
+  /** The uncompressed body. It is unpacked once: all clients that do not accept gzip share it, however slowly they read. */
+  readonly plain: () => Buffer
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -68,7 +70,7 @@ export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
   }
 
   function text(name: string): string {
-    return gunzipSync(ready(name).body).toString()
+    return ready(name).plain().toString()
   }
 
   function read(name: string): PreparedFile {
@@ -77,7 +79,7 @@ export function openBuiltDocs(public_url: () => string): BuiltDocs | undefined {
     const zipped = existsSync(join(folder!, `${name}.gz`))
     const built = readFileSync(join(folder!, zipped ? `${name}.gz` : name))
     const body = zipped ? filled(built, ['.html', '.xml'].includes(ending)) : built
-    return { type, body, zipped, etag: etagOf(body) }
+    return prepared(type, body, zipped)
   }
 
   /** Returns the file unchanged if it does not contain the placeholder address, or if the placeholder is the address. */
@@ -113,8 +115,15 @@ const compareVersions = (one: readonly number[], other: readonly number[]): numb
 
 /** A JSON document made by this server, in the form of the built files. */
 export function readyJson(value: unknown): PreparedFile {
-  const body = gzipSync(JSON.stringify(value))
-  return { type: types['.json']!, body, zipped: true, etag: etagOf(body) }
+  return prepared(types['.json']!, gzipSync(JSON.stringify(value)), true)
+}
+
+function prepared(type: string, body: Buffer, zipped: boolean): PreparedFile {
+  let plain: Buffer | undefined
+  return {
+    ...{ type, body, zipped, etag: etagOf(body) },
+    plain: () => (plain ??= zipped ? gunzipSync(body) : body),
+  }
 }
 
 const etagOf = (body: Buffer) => createHash('sha256').update(body).digest('base64url').slice(0, 22)

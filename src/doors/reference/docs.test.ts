@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import Fastify, { type FastifyInstance } from 'fastify'
 import pino from 'pino'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Refusal } from '../../core/errors.ts'
 import { pageSecurityPolicy } from '../../http/headers.ts'
 import { registerDocs } from './docs.ts'
@@ -14,23 +14,31 @@ const ADDRESS = "https://pay.example.com/it's&"
 const folder = fileURLToPath(new URL('../../../dist/docs/', import.meta.url))
 const openapi = { openapi: '3.1.0' } as OpenApi
 
+const clock = { time: Date.UTC(2026, 10, 15, 12), now: () => clock.time, adjust: () => {} }
+
 let app: FastifyInstance
 let asked = 0
+/** Bodies of responses, as the node keeps them in memory. */
+const bodies: unknown[] = []
 
 beforeAll(() => {
   app = Fastify()
-  app.setErrorHandler((error, _, reply) =>
-    reply
-      .code(error instanceof Refusal ? error.status : 500)
-      .send({ code: error instanceof Refusal ? error.code : `${error}` }),
-  )
+  app.addHook('onSend', async (_request, _reply, body) => void bodies.push(body))
+  app.setErrorHandler((error, _, reply) => {
+    if (!(error instanceof Refusal)) return reply.code(500).send({ code: `${error}` })
+    const { status, code, retry_after_seconds, details } = error
+    return reply.code(status).send({ code, retry_after_seconds, details })
+  })
   const described = () => {
     asked++
     return openapi
   }
-  registerDocs(app, { public_url: () => ADDRESS, openapi: described, log: pino({ level: 'silent' }) })
+  const log = pino({ level: 'silent' })
+  registerDocs(app, { public_url: () => ADDRESS, openapi: described, clock, log })
 })
 afterAll(() => app.close())
+// Each test begins in a new second, with no search counted in it.
+beforeEach(() => void (clock.time += 1000))
 
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
 const zipped = { 'accept-encoding': 'br, gzip' }
@@ -64,6 +72,17 @@ test.each([
   expect(gunzipSync(packed.rawPayload).toString()).toBe(plain.body)
   expect(packed.headers.etag).not.toBe(plain.headers.etag)
 })
+
+test.each(['/docs', '/openapi.json', '/openapi.yaml', '/docs/search'])(
+  'all responses with an uncompressed %s share one copy of the body',
+  async (url) => {
+    await get(url)
+    await get(url)
+    const [first, second] = bodies.slice(-2)
+    expect(first).toBeInstanceOf(Buffer)
+    expect(second).toBe(first)
+  },
+)
 
 test.each(['gzip;q=0', 'identity', 'br', 'gzip;q=0.000', 'xgzip'])(
   '%s gets it uncompressed',
@@ -199,6 +218,23 @@ describe('search without JavaScript', () => {
       expect(body).not.toMatch(/<script>alert|"><b>|<!--results-->/)
     },
   )
+
+  test('is limited to 20 searches a second, over all addresses and both languages', async () => {
+    const ask = (i: number) => get(`${i % 2 === 0 ? '/docs/search' : '/docs/pt/search'}?q=pix`)
+    const statuses = (replies: readonly { statusCode: number }[]) =>
+      replies.map(({ statusCode }) => statusCode)
+    const replies = await Promise.all(Array.from({ length: 22 }, (_, i) => ask(i)))
+    expect(statuses(replies)).toEqual([...Array(20).fill(200), 429, 429])
+    expect(replies[21]!.json()).toEqual({
+      code: 'rate_limit_exceeded',
+      retry_after_seconds: 1,
+      details: { limit: 20, retry_after_seconds: 1 },
+    })
+    // Pages and the empty form are not searches.
+    expect(statuses([await get('/docs/search'), await get('/docs')])).toEqual([200, 200])
+    clock.time += 1000
+    expect((await ask(0)).statusCode).toBe(200)
+  })
 
   test.each(['', '?q=', '?q=a&q=b', '?other=1', `?q=${'a'.repeat(3000)}`])('takes %s', async (query) => {
     expect((await get(`/docs/search${query}`)).statusCode).toBe(200)

@@ -1,21 +1,23 @@
-import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import type { Clock } from '../../core/clock.ts'
 import { Refusal } from '../../core/errors.ts'
 import { pageSecurityPolicy } from '../../http/headers.ts'
+import { openSearchLimit } from '../../limits/searches.ts'
 import { type BuiltDocs, isVersioned, openBuiltDocs, type PreparedFile, readyJson } from './built-docs.ts'
 import type { OpenApi } from './openapi.ts'
 import { openSearchPages, type SearchPages } from './search-page.ts'
 
 type DocsOptions = {
-  /** Both are called at the first request: only a listening server knows its own address. */
+  /** `public_url` and `openapi` are called at the first request: only a listening server knows its own address. */
   readonly public_url: () => string
   readonly openapi: () => OpenApi
+  readonly clock: Clock
   readonly log: Logger
 }
 
 /** Serves the built docs, and openapi.json, which each server generates. */
-export function registerDocs(app: FastifyInstance, { public_url, openapi, log }: DocsOptions): void {
+export function registerDocs(app: FastifyInstance, { public_url, openapi, clock, log }: DocsOptions): void {
   let description: PreparedFile | undefined
   app.get('/', async (_, reply) => reply.redirect('/docs', 302))
   app.get('/openapi.json', async (request, reply) =>
@@ -27,7 +29,7 @@ export function registerDocs(app: FastifyInstance, { public_url, openapi, log }:
     for (const path of ['/docs', '/docs/*']) app.get(path, async (_, reply) => sendNotBuilt(reply))
     return
   }
-  const found = openSearchPages(docs)
+  const found = openSearchPages(docs, openSearchLimit(clock))
   app.get('/docs', async (request, reply) => send(docs.ready('index.html'), request, reply))
   app.get<{ Params: { '*': string } }>('/docs/*', async (request, reply) =>
     sendNamed(request.params['*'], { docs, found }, request, reply),
@@ -101,7 +103,7 @@ function send(
   reply: FastifyReply,
   immutable = false,
 ): FastifyReply {
-  const { type, body, zipped } = ready
+  const { type, body, zipped, plain } = ready
   const packed = zipped && takesGzip(request.headers['accept-encoding'])
   const etag = `"${ready.etag}${packed ? '-gz' : ''}"`
   asPage(reply, type, immutable ? 'public, max-age=31536000, immutable' : 'no-cache').header('etag', etag)
@@ -109,7 +111,7 @@ function send(
   if (reply.statusCode === 200 && isKnown(request.headers['if-none-match'], etag))
     return reply.code(304).send()
   if (packed) reply.header('content-encoding', 'gzip')
-  return reply.send(packed || !zipped ? body : gunzipSync(body))
+  return reply.send(packed ? body : plain())
 }
 
 function asPage(reply: FastifyReply, type: string, caching: string): FastifyReply {

@@ -1,3 +1,4 @@
+import type { SearchLimit } from '../../limits/searches.ts'
 import type { BuiltDocs } from './built-docs.ts'
 import { type Html, html } from './html.ts'
 import { QUERY_MARK, RESULTS_MARK } from './placeholders.ts'
@@ -5,8 +6,8 @@ import { arrange, type FoundSection, needsOther, nothingFound, openSearch, type 
 
 /** The search page for browsers without JavaScript: the server searches and fills in the built page. */
 export type SearchPages = {
-  /** The filled-in search page; undefined for any other page. */
-  pageOf(name: string, query: unknown): string | undefined
+  /** The filled-in search page, or the form alone without a query; undefined for any other page. Throws beyond the limit of searches. */
+  pageOf(name: string, query: unknown): string | Buffer | undefined
 }
 
 const languages = {
@@ -24,19 +25,26 @@ const languages = {
 
 const QUERY_CHARS = 100
 
-export function openSearchPages(docs: BuiltDocs): SearchPages {
+export function openSearchPages(docs: BuiltDocs, limit: SearchLimit): SearchPages {
   const page = once((name) => docs.text(name))
   const searchIn = once((name): Search => openSearch(JSON.parse(docs.text(name))))
+  /** A buffer, which all responses share. */
+  const form = once((name) => Buffer.from(filledIn(name, '', html``)))
   return {
     pageOf(name, query) {
       if (!(name in languages)) return undefined
       const { q } = (query ?? {}) as { q?: unknown }
       const asked = typeof q === 'string' ? q.slice(0, QUERY_CHARS) : ''
-      const results = asked.trim() === '' ? html`` : resultsOf(name as keyof typeof languages, asked)
-      return page(name)
-        .replace(QUERY_MARK, () => html`${asked}`.html)
-        .replace(RESULTS_MARK, () => results.html)
+      if (asked.trim() === '') return form(name)
+      limit.take()
+      return filledIn(name, asked, resultsOf(name as keyof typeof languages, asked))
     },
+  }
+
+  function filledIn(name: string, asked: string, results: Html): string {
+    return page(name)
+      .replace(QUERY_MARK, () => html`${asked}`.html)
+      .replace(RESULTS_MARK, () => results.html)
   }
 
   function resultsOf(name: keyof typeof languages, asked: string): Html {
@@ -52,7 +60,7 @@ export function openSearchPages(docs: BuiltDocs): SearchPages {
   }
 }
 
-/** Loads each index and page on first use and keeps them: there are two of each. */
+/** Makes each value on first use and keeps it: there are two of each, one per language. */
 function once<Value>(make: (name: string) => Value): (name: string) => Value {
   const made = new Map<string, Value>()
   return (name) => {

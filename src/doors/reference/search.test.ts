@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { BuiltDocs } from './built-docs.ts'
 import {
   arrange,
   editsBetween,
@@ -193,7 +194,7 @@ test('a mistyped word reads at most six terms, however many are like it', () => 
 
 test('the page and the index are decompressed once', () => {
   const unpacked: string[] = []
-  const pages = openSearchPages({
+  const docs: BuiltDocs = {
     has: () => true,
     newest: () => undefined,
     ready: () => {
@@ -203,7 +204,8 @@ test('the page and the index are decompressed once', () => {
       unpacked.push(name)
       return name.endsWith('.json') ? JSON.stringify(index) : '%query% <!--results-->'
     },
-  })
+  }
+  const pages = openSearchPages(docs, { take: () => {} })
   for (const q of ['quote', 'sandbox', 'quote']) pages.pageOf('search.html', { q })
   expect(unpacked.toSorted()).toEqual(['search.html', 'search/en.json'])
 })
