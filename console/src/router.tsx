@@ -3,7 +3,6 @@ import { bareAddresses, environmentRoute, operatorRoute, rootRoute, shellRoute }
 import { chargesRoutes } from './pages/charges/routes.tsx'
 import { conversionsRoutes } from './pages/conversions/routes.tsx'
 import { developersRoutes } from './pages/developers/routes.tsx'
-import { findingRoutes } from './pages/finding/routes.tsx'
 import { moneyRoutes } from './pages/money/routes.tsx'
 import { operatorRoutes } from './pages/operator/routes.tsx'
 import { overviewRoutes } from './pages/overview/routes.tsx'
@@ -24,7 +23,6 @@ const routeTree = rootRoute.addChildren([
       ...conversionsRoutes,
       ...developersRoutes,
       ...playgroundRoutes,
-      ...findingRoutes,
     ]),
     operatorRoute.addChildren([...operatorRoutes, ...ownRoutes]),
   ]),

@@ -56,6 +56,17 @@ export const isUncertain = (error: unknown): boolean =>
     ? error.took_effect === 'unknown'
     : error instanceof ApiError && error.status >= 500
 
+/** The longest wait that a refused read makes by itself. A longer one is shown to the person, with the seconds that are left. */
+const WAIT_MAX_S = 5
+
+/** Whether the same read may succeed in a moment: it got no response, the service is overloaded, or asks for a short wait. */
+export const isPassing = (error: unknown): boolean => {
+  if (error instanceof PersonChanged) return false
+  if (!(error instanceof ApiError)) return true
+  if (error.status === 429) return (error.retry_after ?? 0) <= WAIT_MAX_S
+  return error.status >= 500
+}
+
 export async function errorOf(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => undefined)) as
     | {

@@ -10,6 +10,8 @@ type Liveness =
 const POLL_MS = 5_000
 /** Hints that arrive within this time cause one read. */
 const GATHER_MS = 250
+/** Between two reads of a page: beside many payments a page would otherwise use up its person's reads per minute. */
+const BETWEEN_MS = 1_000
 
 let liveness: Liveness = { state: 'none' }
 let listeners = 0
@@ -62,24 +64,27 @@ const markAll = (queries: QueryClient) =>
 function listen(queries: QueryClient, address: string): () => void {
   let source: EventSource | undefined
   let gathering: ReturnType<typeof setTimeout> | undefined
+  let marked_at = Number.NEGATIVE_INFINITY
   const kinds = new Set<string>()
 
   const onHint = ({ data }: MessageEvent<string>) => {
     const hint = hintOf(data)
     if (hint === undefined) return
     kinds.add(hint.kind)
-    gathering ??= setTimeout(() => {
+    const mark = () => {
       gathering = undefined
+      marked_at = performance.now()
       markStale(queries, kinds)
       kinds.clear()
-    }, GATHER_MS)
+    }
+    gathering ??= setTimeout(mark, Math.max(GATHER_MS, marked_at + BETWEEN_MS - performance.now()))
   }
 
   const open = () => {
     source = new EventSource(address)
     source.onopen = () => {
       setState('live')
-      // Hints missed while the stream was closed are not repeated, so everything is read reopen.
+      // Hints missed while the stream was closed are not repeated, so everything is read again.
       void markAll(queries)
     }
     source.onmessage = onHint

@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
 import { type CallInput, type CallInputArgs, call, callUntil, type Name, type Reply } from './client.ts'
-import { ApiError, PersonChanged } from './errors.ts'
+import { ApiError, isPassing } from './errors.ts'
 
 /**
  * By default the library queues a call while the browser is offline and sends it later: a payout could run long after the
@@ -25,11 +25,9 @@ export const queryClient = new QueryClient({
       refetchOnWindowFocus: true,
       refetchOnReconnect: true,
       // A refusal is final; only a missing response and an overload are retried.
-      retry: (failures, error) =>
-        failures < 2 &&
-        navigator.onLine &&
-        !(error instanceof PersonChanged) &&
-        !(error instanceof ApiError && error.status < 500 && error.status !== 429),
+      retry: (failures, error) => failures < 2 && navigator.onLine && isPassing(error),
+      retryDelay: (failures, error) =>
+        1000 * Math.max(2 ** failures, (error instanceof ApiError && error.retry_after) || 0),
     },
     mutations: { networkMode, retry: false },
   },

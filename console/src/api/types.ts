@@ -1,4 +1,4 @@
-// Written by `npm run generate` from the console's endpoints in src/console-api. Not to be edited.
+// Written by `npm run generate` from the console's endpoints in src/doors/console-api. Not to be edited.
 
 export type ApiRequest = { readonly id: string | null; readonly route: string; readonly key: { readonly id: string; readonly name: string; readonly last_four: string }; readonly logged: { readonly address: string; readonly duration_ms: number } | null; readonly body: unknown; readonly answer: { readonly status: number; readonly body: unknown } | null }
 

@@ -102,7 +102,10 @@ function Meaning({ error, reading }: { readonly error: unknown; readonly reading
   const beside =
     error instanceof ApiError && ['already_done', 'wrong_credentials', 'code_needed'].includes(error.code)
   if (reading || beside) return null
-  return <div className="small">{isUncertain(error) ? ui.failed.unknown : ui.failed.nothing_changed}</div>
+  // This code comes before anything is written, although its status is a 503.
+  const is_refused = error instanceof ApiError && error.code === 'rail_unavailable'
+  const is_unknown = isUncertain(error) && !is_refused
+  return <div className="small">{is_unknown ? ui.failed.unknown : ui.failed.nothing_changed}</div>
 }
 
 /** The remaining seconds, counting down. */

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ConsoleClient, signedIn } from '../../../test/support/console.ts'
+import { asAdmin } from '../../../test/support/database.ts'
 import { startTestService, type TestService } from '../../../test/support/service.ts'
+import { until } from '../../../test/support/wait.ts'
 import { openPeopleShares } from '../../http/shares.ts'
-import { AT_ONCE, WAIT_MS, WAITING } from './call-queue.ts'
+import { AT_ONCE, HEAVY_AT_ONCE, openCallQueue, WAIT_MS, WAITING } from './call-queue.ts'
+import { consoleEndpoints } from './endpoints.ts'
 
 let service: TestService
 let person: ConsoleClient
@@ -44,6 +47,94 @@ describe('concurrent calls of one user', () => {
     const replies = await many(10, other)
     await flood
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
+  })
+})
+
+describe('heavy reads', () => {
+  test('are searches, overviews, sums of a filter, and counts per day', () => {
+    const heavy = consoleEndpoints.filter((endpoint) => endpoint.heavy).map(({ name }) => name)
+    const totals = consoleEndpoints.map(({ name }) => name).filter((name) => name.endsWith('.totals'))
+    expect(totals.length).toBeGreaterThanOrEqual(10)
+    const others = ['find.search', 'overview.get', 'keys.calls', 'webhooks.health']
+    expect(heavy.toSorted()).toEqual([...totals, ...others.map((name) => `console.${name}`)].toSorted())
+  })
+
+  test('are answered one at a time per partner and two on a node; operators wait for no partner', async () => {
+    const calls = openCallQueue()
+    const begun: string[] = []
+    const ends = new Map<string, () => void>()
+    const read = (id: string, partner_id: string | null) =>
+      calls.answerHeavy({ id, partner_id }, async () => {
+        begun.push(id)
+        await new Promise<void>((end) => ends.set(id, end))
+      })
+    const all = [
+      ...Array.from({ length: 3 }, () => read('ana', 'one')),
+      read('bia', 'one'),
+      read('caio', 'two'),
+      read('davi', 'three'),
+      read('operator', null),
+    ]
+    await until(() => begun.length === HEAVY_AT_ONCE + 1, 5000)
+    expect(begun).toEqual(['ana', 'caio', 'operator'])
+    // The colleague comes before the second call of the same person, and the third partner when a place of the node is free.
+    for (const [ended, next] of [
+      ['ana', 'bia'],
+      ['caio', 'davi'],
+      ['bia', 'ana'],
+    ] as const) {
+      const before = begun.length
+      ends.get(ended)!()
+      await until(() => begun.length > before, 5000)
+      expect(begun.slice(before)).toEqual([next])
+    }
+    ends.get('ana')!()
+    await until(() => begun.length === all.length, 5000)
+    for (const end of ends.values()) end()
+    await Promise.all(all)
+  })
+
+  test('of a person never hold the places of other calls of that person, however many wait', async () => {
+    const calls = openCallQueue()
+    let end = () => {}
+    const blocked = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const caller = { id: 'ana', partner_id: 'one' }
+    const heavy = Array.from({ length: 2 * AT_ONCE }, () => calls.answerHeavy(caller, () => blocked))
+    const settled = Promise.allSettled(heavy)
+    const light = Array.from({ length: AT_ONCE - 1 }, () => calls.answer('ana', async () => 'answered'))
+    expect(await Promise.all(light)).toEqual(light.map(() => 'answered'))
+    end()
+    await settled
+  })
+
+  test('beyond one at a time wait for their turn; light calls and other partners do not', async () => {
+    const { partner_id } = await service.partner()
+    const busy = await signedIn(service, { partner_id, role: 'viewer' })
+    const colleague = await signedIn(service, { partner_id, role: 'viewer' })
+    const answered: string[] = []
+    const get = async (client: ConsoleClient, path: string) => {
+      const { status } = await client.get(`/sandbox${path}`)
+      answered.push(`${path} ${status}`)
+    }
+    const holder = await service.worlds.sandbox.db.connect()
+    const waiting: Promise<void>[] = []
+    try {
+      await holder.query('BEGIN; LOCK TABLE webhook_endpoints IN ACCESS EXCLUSIVE MODE')
+      waiting.push(get(busy, '/overview'))
+      const waits = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'sandbox.webhook_endpoints'::regclass`
+      await until(async () => (await asAdmin(service.database.url, [waits])).length > 0, 5000)
+      waiting.push(get(colleague, '/customers/totals'))
+      await get(colleague, '/customers')
+      await get(person, '/payouts/totals')
+      expect(answered).toEqual(['/customers 200', '/payouts/totals 200'])
+    } finally {
+      await holder.query('ROLLBACK')
+      holder.release()
+    }
+    await Promise.all(waiting)
+    expect(answered.slice(2).toSorted()).toEqual(['/customers/totals 200', '/overview 200'])
   })
 })
 

@@ -29,6 +29,8 @@ export type ConsoleEndpoint = {
    * block it.
    */
   readonly protects?: true
+  /** The call reads up to thousands of rows or index entries: few such calls are answered at once (call-queue.ts). */
+  readonly heavy?: true
   /** Exists in the sandbox only. */
   readonly sandbox_only?: true
   readonly params?: TObject

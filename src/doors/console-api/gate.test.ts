@@ -72,6 +72,7 @@ function openStillGate() {
   }
   const sessions = openKnownSessions(() => selectLiveSessions(shared.db, 100))
   const writes = { count: async () => gate.windowOf('nobody') }
+  const reads = writes
   const options = {
     worlds,
     shares,
@@ -80,6 +81,7 @@ function openStillGate() {
     calls: openCallQueue(),
     sessions,
     writes,
+    reads,
   }
   return {
     lookUps: () => lookUps,

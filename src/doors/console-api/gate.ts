@@ -12,6 +12,7 @@ import type { CallQueue } from './call-queue.ts'
 import { type ConsoleEndpoint, isEnvironment } from './endpoint.ts'
 import type { KnownSessions } from './known-sessions.ts'
 import { isOfOperator, leaveOf } from './permits.ts'
+import { isCountedRead, type Reads } from './reads.ts'
 import { assertSameOrigin } from './same-origin.ts'
 import { actorOfSession, isCsrfToken, type Signed, signedBy, tokenIn } from './session.ts'
 import { isWrite, type Writes } from './writes.ts'
@@ -33,6 +34,7 @@ export type ConsoleGateOptions = {
   readonly calls: Pick<CallQueue, 'lookUp'>
   readonly sessions: KnownSessions
   readonly writes: Writes
+  readonly reads: Reads
 }
 
 /** The order: session, same origin, permit, environment, factor, proof, rate windows. The handler checks body and rules. */
@@ -55,7 +57,8 @@ export async function enter(
   if (endpoint.sandbox_only && environment !== 'sandbox') throw new Refusal('route_not_found')
   const proof = judgeProof(endpoint, { actor, signed, environment })
   const entered = { signed, actor: proof ? { ...actor, proof } : actor, world }
-  return isWrite(endpoint) ? { ...entered, window: await options.writes.count(endpoint, actor) } : entered
+  if (isWrite(endpoint)) return { ...entered, window: await options.writes.count(endpoint, actor) }
+  return isCountedRead(endpoint) ? { ...entered, window: await options.reads.count(actor) } : entered
 }
 
 /**

@@ -119,11 +119,16 @@ function runInTurn(
   { entered: { signed }, options }: Exchange,
 ): Promise<unknown> {
   if (!signed) return handler.run(call)
-  return options.calls.answer(signed.user.id, async () => {
-    assertStaying(call.gone, options.stopping)
+  const { calls, stopping } = options
+  const assertHere = () => assertStaying(call.gone, stopping)
+  const answerNow = async () => {
+    assertHere()
     const made = await handler.run(call)
     return made instanceof FileReply ? new ReadFile(made, await made.read()) : made
-  })
+  }
+  return handler.endpoint.heavy
+    ? calls.answerHeavy(signed.user, answerNow, assertHere)
+    : calls.answer(signed.user.id, answerNow)
 }
 
 /** A streamed reply takes a place and ends with its session. */

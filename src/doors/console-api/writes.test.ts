@@ -5,6 +5,7 @@ import { roomInMinute } from '../../../test/support/wait.ts'
 import { SIGN_INS_PER_MINUTE } from './people/sign-ins.ts'
 
 const PER_MINUTE = 5
+const READS_PER_MINUTE = 20
 
 let service: TestService
 beforeAll(async () => {
@@ -12,6 +13,7 @@ beforeAll(async () => {
     AUDIT_EVERY_MS: '0',
     CONSOLE_WRITES_PER_MINUTE: String(PER_MINUTE),
     CONSOLE_WRITES_PER_DAY: '12',
+    CONSOLE_READS_PER_MINUTE: String(READS_PER_MINUTE),
   })
 })
 afterAll(() => service.stop())
@@ -69,6 +71,48 @@ test('users of a partner share a window, and use up nothing of other partners or
   expect([refused.status, refused.json.error.details.limit]).toEqual([429, 5 * PER_MINUTE])
   expect((await other.patch('/me', { name: 'Other' })).status).toBe(200)
   expect((await operator.patch('/me', { language: 'en' })).status).toBe(200)
+}, 120_000)
+
+/** Reads until a call is refused, at most `most` times, and returns the last reply. */
+async function readUntilRefused(client: Awaited<ReturnType<typeof signedIn>>, most: number) {
+  let reply = await client.get('/sandbox/customers')
+  for (let i = 1; i < most && reply.status === 200; i++) reply = await client.get('/sandbox/customers')
+  return reply
+}
+
+test('a user beyond the reads per minute is told to wait, and can still change and sign out', async () => {
+  const { partner_id } = await service.partner()
+  const viewer = await signedIn(service, { partner_id, role: 'viewer' })
+  const colleague = await signedIn(service, { partner_id, role: 'viewer' })
+  await roomInMinute(30)
+  const refused = await readUntilRefused(viewer, READS_PER_MINUTE + 1)
+  expect([refused.status, refused.json.error?.code]).toEqual([429, 'rate_limit_exceeded'])
+  const { details } = refused.json.error
+  expect(details).toMatchObject({ window: 'minute', limit: READS_PER_MINUTE })
+  expect(Number(refused.headers.get('retry-after'))).toBe(details.retry_after_seconds)
+  expect((await viewer.get('/sandbox/overview')).status).toBe(429)
+  expect((await colleague.get('/sandbox/customers')).status).toBe(200)
+  const stream = await fetch(`${service.url}/console/api/sandbox/stream`, {
+    headers: { cookie: viewer.cookie! },
+  })
+  expect(stream.status).toBe(200)
+  await stream.body!.cancel()
+  expect((await viewer.patch('/me', { name: 'Still here' })).status).toBe(200)
+  expect((await viewer.delete('/session')).status).toBe(204)
+}, 120_000)
+
+test('users of a partner share a window of reads; an operator and other partners have their own', async () => {
+  const { partner_id } = await service.partner()
+  const team: Awaited<ReturnType<typeof signedIn>>[] = []
+  while (team.length < 5) team.push(await signedIn(service, { partner_id, role: 'viewer' }))
+  const other = await signedIn(service, { partner_id: (await service.partner()).partner_id, role: 'viewer' })
+  const operator = await signedIn(service, { role: 'reader', factor: true })
+  await roomInMinute(40)
+  await Promise.all(team.slice(0, 4).map((person) => readUntilRefused(person, READS_PER_MINUTE)))
+  const refused = await team[4]!.get('/sandbox/customers')
+  expect([refused.status, refused.json.error?.details.limit]).toEqual([429, 4 * READS_PER_MINUTE])
+  expect((await other.get('/sandbox/customers')).status).toBe(200)
+  expect((await operator.get('/operator/sandbox/overview')).status).toBe(200)
 }, 120_000)
 
 test('a user beyond the sign-ins per minute is told to wait', async () => {

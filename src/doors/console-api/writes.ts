@@ -11,10 +11,10 @@ import type { ConsoleEndpoint } from './endpoint.ts'
  */
 export type Writes = {
   /** Counts a change in all windows, or refuses it and counts nothing. Returns the user's window of this minute. */
-  count(endpoint: ConsoleEndpoint, who: Writer): Promise<WindowState>
+  count(endpoint: ConsoleEndpoint, who: Caller): Promise<WindowState>
 }
 
-type Writer = { readonly user_id: string; readonly partner_id?: string | null }
+type Caller = { readonly user_id: string; readonly partner_id?: string | null }
 
 /** Per user. */
 type WritesAllowed = { readonly per_minute: number; readonly per_day: number }
@@ -26,36 +26,47 @@ const TEAM_FACTOR = 5
 export const isWrite = ({ route, reply }: ConsoleEndpoint): boolean =>
   !route.startsWith('GET ') || reply.type === 'text/csv' || reply.file !== undefined
 
-export function openWrites(
-  limiter: Pick<Limiter, 'take' | 'windowOf'>,
-  { per_minute, per_day }: WritesAllowed,
-): Writes {
+export function openWrites(limiter: Pick<Limiter, 'take'>, { per_minute, per_day }: WritesAllowed): Writes {
   return {
-    async count({ protects }, { user_id, partner_id }) {
+    count({ protects }, who) {
       const kind = protects ? 'protective writes' : 'writes'
-      const windowLimitsOf = (whose: string, factor: number): WindowLimit[] => [
-        { name: `console ${kind} of ${whose}, minute`, kind: 'minute', limit: factor * per_minute },
-        { name: `console ${kind} of ${whose}, day`, kind: 'day', limit: factor * per_day },
-      ]
-      const window_limits = [
-        ...windowLimitsOf(user_id, 1),
-        ...(partner_id ? windowLimitsOf('the team', TEAM_FACTOR) : []),
-      ]
-      // All windows have one subject, so they are judged together and a refusal counts in none.
-      const { window, refused } = await limiter.take(partner_id ?? 'operator', window_limits)
-      if (refused) throw tooManyWrites(window_limits.find(({ name }) => name === refused.name)!, refused)
-      return window
+      return countCall(limiter, who, {
+        called: 'changes and exports',
+        windowLimitsOf: (whose, is_team) => {
+          const factor = is_team ? TEAM_FACTOR : 1
+          return [
+            { name: `console ${kind} of ${whose}, minute`, kind: 'minute', limit: factor * per_minute },
+            { name: `console ${kind} of ${whose}, day`, kind: 'day', limit: factor * per_day },
+          ]
+        },
+      })
     },
   }
 }
 
-function tooManyWrites(
-  { name, kind }: WindowLimit,
-  { limit, retry_after_seconds }: { limit: number; retry_after_seconds: number },
-): Refusal {
-  const who = name.includes(' of the team,') ? 'Your team' : 'You'
-  return new Refusal('rate_limit_exceeded', {
-    message: `${who} may make ${limit} changes and exports per ${kind === 'day' ? 'UTC day' : kind} in the console. Wait ${retry_after_seconds} s, then try again.`,
+/** Counts a call in the windows of its user and of the user's team, or refuses it and counts nothing. */
+export async function countCall(
+  limiter: Pick<Limiter, 'take'>,
+  { user_id, partner_id }: Caller,
+  {
+    called,
+    windowLimitsOf,
+  }: {
+    /** What the refusal calls these calls. */
+    readonly called: string
+    readonly windowLimitsOf: (whose: string, is_team: boolean) => readonly WindowLimit[]
+  },
+): Promise<WindowState> {
+  const of_person = windowLimitsOf(user_id, false)
+  const of_team = partner_id ? windowLimitsOf('the team', true) : []
+  // All windows have one subject, so they are judged together and a refusal counts in none.
+  const { window, refused } = await limiter.take(partner_id ?? 'operator', [...of_person, ...of_team])
+  if (!refused) return window
+  const { limit, retry_after_seconds } = refused
+  const full = [...of_person, ...of_team].find(({ name }) => name === refused.name)!
+  const { kind } = full
+  throw new Refusal('rate_limit_exceeded', {
+    message: `${of_team.includes(full) ? 'Your team' : 'You'} may make ${limit} ${called} per ${kind === 'day' ? 'UTC day' : kind} in the console. Wait ${retry_after_seconds} s, then try again.`,
     retry_after_seconds,
     details: { window: kind, limit, retry_after_seconds },
   })

@@ -15,7 +15,7 @@ type PaymentOrder = {
   readonly amount?: bigint
 }
 
-/** Somebody pays: a charge in any state but those in which nobody has its code, or without a charge. Each call pays again. */
+/** Plays a payer, who pays a charge, or pays without one. A charge without a code is refused. Each call pays again. */
 export async function payByPix(
   world: World,
   actor: AnyoneOfPartner,

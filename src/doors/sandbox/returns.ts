@@ -34,13 +34,18 @@ export async function returnPayout(
   return booked.payout
 }
 
+const END_TO_END_ID = /^[0-9A-Za-z]{1,64}$/
+
 /** A received payment leaves the account again. Without an amount all that is left of it does. */
 export async function returnPayment(
   world: World,
   actor: AnyoneOfPartner,
   { end_to_end_id, amount }: { readonly end_to_end_id: string; readonly amount: bigint | undefined },
 ): Promise<Deposit> {
-  const found = await depositIdOfPayment(world.db, end_to_end_id)
+  // A path parameter may be any text, and PostgreSQL refuses a NUL in a parameter with an error.
+  const found = END_TO_END_ID.test(end_to_end_id)
+    ? await depositIdOfPayment(world.db, end_to_end_id)
+    : undefined
   if (found?.partner_id !== actor.partner_id)
     refuse('deposit_not_found', {
       param: 'end_to_end_id',

@@ -21,6 +21,6 @@ export function causeOf({ cause_id, movement, of }: { cause_id: string; movement
   const type = types[cause_id.split('_')[0]!]
   if (type !== 'return' && (movement === 'returned' || movement === 'reversed'))
     return { type: 'reversal', id: cause_id }
-  assert(type, `no cause is known by the id ${cause_id}`)
+  assert(type, `unknown prefix of the cause id ${cause_id}`)
   return { type, id: cause_id, ...(of === undefined ? {} : { of }) }
 }

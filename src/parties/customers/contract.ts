@@ -27,7 +27,7 @@ const Email = T.String({
 })
 const ExternalId = Text(120, 'Your own id of this customer; unique', { examples: ['user-4711'] })
 const Status = T.Enum(['active', 'blocked'], {
-  description: 'A blocked customer can be read, but nothing moves',
+  description: 'A blocked customer can be read and starts nothing; what is paid to it is credited',
 })
 
 export const CustomerObject = T.Object(
@@ -92,7 +92,7 @@ export const createCustomer = endpoint({
   reply: { status: 201, schema: CustomerObject },
   repeat: 'once',
   errors: ['customer_exists'],
-  // Not the document of the demo's customer: whoever tries the sample after the demo would get a 409.
+  // Not the document of the demo's customer: after the demo the sample would get a 409.
   example: {
     name: 'Bruno Lima',
     document: '246.813.579-28',

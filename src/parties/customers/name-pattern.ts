@@ -10,7 +10,7 @@ const marked: Readonly<Record<string, string>> = {
   y: 'ýÿ',
 }
 
-/** The marks of a name that is stored with marks behind their letters. */
+/** Combining marks: a stored name may have its marks as separate characters behind the letters. */
 const MARKS = '[\u0300-\u036f]*'
 
 /** Lower case, without marks. */

@@ -20,7 +20,7 @@ export type Customer = {
   readonly status: 'active' | 'blocked'
   /** Set by the operator. */
   readonly third_party_payouts: boolean
-  /** Of the customer's last event. */
+  /** Sequence number of the customer's last event. */
   readonly sequence: number
   readonly created_at: Date
 }
@@ -78,11 +78,11 @@ export async function customersByName(
 }
 
 /** Customers whose names are searched for words, newest first: about fifty milliseconds. */
-export const NAMES_READ_MAX = 50_000
+const NAMES_READ_MAX = 50_000
 
 /**
- * Customers of whose names some word begins with each word of the text, among the newest `NAMES_READ_MAX`. An index of words
- * would answer for all customers, but doubles the cost of storing one (decision 0049).
+ * Customers whose name has, for each word of the text, a word that begins with it; among the newest `NAMES_READ_MAX`. An index
+ * of words would cover all customers, but would double the cost of storing a customer (decision 0049).
  */
 export async function customersByWords(
   db: Db,
@@ -193,7 +193,7 @@ const allAssets = assetNames.map((name) => `'${name}'`).join(', ')
 
 export const customerChecks: readonly Check[] = [
   {
-    name: 'every customer belongs to a partner, and has one account in every asset; nobody else has any',
+    name: 'every customer has a partner and one account per asset, and every account has a customer',
     walk: 'customers',
     sql: (within) => `SELECT coalesce(c.id, b.customer_id) AS object_id, c.partner_id, b.partners, b.assets
       FROM (SELECT id, partner_id FROM customers WHERE ${within('id')}) AS c
@@ -204,8 +204,8 @@ export const customerChecks: readonly Check[] = [
         OR b.assets IS DISTINCT FROM (SELECT array_agg(name ORDER BY name COLLATE "C") FROM unnest(ARRAY[${allAssets}]) AS name)`,
   },
   {
-    // Events tell the partner of a block, of third-party payouts and of a name. A trigger prevents changes of the document.
-    name: 'every customer is as its last event told it',
+    // The event shows name, e-mail, status, third-party payouts and metadata. A trigger prevents changes of the document.
+    name: 'every customer equals its last event',
     walk: 'customers',
     sql: (within) => `SELECT c.id AS object_id, c.partner_id, c.sequence, e.type FROM customers c
       LEFT JOIN events e ON e.object_id = c.id AND e.sequence = c.sequence

@@ -3,7 +3,7 @@ import type { Environment } from '../../core/environment.ts'
 import { refuse } from '../../core/errors.ts'
 import { findOwned, type OwnedId } from '../../core/owned.ts'
 import { sendHint } from '../../db/hints.ts'
-import { checkedPool, type Db, transaction } from '../../db/pool.ts'
+import { checkedPool, type Db, poolOf, transaction } from '../../db/pool.ts'
 import type { Command } from '../../ledger/command.ts'
 import type { CustomLimits } from '../../limits/tiers.ts'
 import { recordEvent } from '../../records/events/events.ts'
@@ -20,6 +20,7 @@ import {
   keyInForce,
   type ListedKey,
   listKeys,
+  lockAndCountKeys,
   lockKeyAlone,
   lockKeyInForce,
   markRevoked,
@@ -40,7 +41,6 @@ export type NewKey = {
 
 export type ShownKey = { readonly key: ListedKey; readonly value: string }
 
-/** A key as it may be listed, logged and sent in events: without its value. */
 export const keyStates = ['active', 'rotating', 'expired', 'revoked'] as const
 
 /** `rotating`: a replaced value still works. */
@@ -53,6 +53,7 @@ export function keyState(
   return in_grace ? 'rotating' : 'active'
 }
 
+/** A key as it may be listed, logged and sent in events: without its value. */
 export const renderKey = (key: ListedKey, environment: Environment) => ({
   id: key.id,
   partner_id: key.partner_id,
@@ -89,6 +90,20 @@ export function assertFreeName(name: string): void {
     refuse('invalid_request', { param: 'name', message: 'This is the name of the playground’s own key.' })
 }
 
+/**
+ * Each key has its own request limits, and each change of a key clears the key cache of every node. A partner's users could
+ * otherwise lift their limits, and slow every node down, by creating keys without end.
+ */
+const KEYS_OF_USERS_MAX = 100
+
+/** Creates a key for a user of the partner, who may do so until the partner has KEYS_OF_USERS_MAX keys that work. */
+export const createKeyOfUser = (world: World, wanted: NewKey): Promise<ShownKey> =>
+  transaction(world.db, async (tx) => {
+    if ((await lockAndCountKeys(tx, wanted.partner_id)) >= KEYS_OF_USERS_MAX) refuse('too_many_api_keys')
+    return createKey({ ...world, db: poolOf(tx) }, wanted)
+  })
+
+/** Creates a key, without a maximum: for the operator, and for the playground, which has one key. */
 export async function createKey(world: World, wanted: NewKey): Promise<ShownKey> {
   for (const scope of wanted.scopes ?? []) {
     if (!scopes.includes(scope))
@@ -158,7 +173,7 @@ export async function rotateKey(world: World, id: string, grace_seconds: number)
     assertUnrevoked(world, id, before)
     if (isOfPlayground(before))
       refuse('invalid_request', {
-        message: 'Nobody has the value of the playground’s key, so there is nothing to rotate.',
+        message: 'The playground’s key cannot be rotated: its value is stored nowhere.',
       })
     await endValues(tx, id, grace_seconds)
     const last_four = lastFour(value)

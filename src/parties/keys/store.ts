@@ -71,6 +71,17 @@ export async function listValidHashes(db: Db, most: number): Promise<Buffer[]> {
   return rows.map(({ hash }) => hash)
 }
 
+/** Keys of a partner that are neither revoked nor expired, without the key of the playground. The lock keeps the count exact until COMMIT. */
+export async function lockAndCountKeys(tx: Db, partner_id: string): Promise<number> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`api keys ${partner_id}`])
+  const { rows } = await tx.query(
+    `SELECT count(*)::integer AS count FROM api_keys WHERE partner_id = $1 AND made_for IS NULL
+       AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())`,
+    [partner_id],
+  )
+  return rows[0].count
+}
+
 export async function insertKey(
   db: Db,
   key: Pick<ApiKey, 'id' | 'partner_id' | 'name' | 'scopes' | 'ip_allowlist' | 'expires_at' | 'made_for'>,
@@ -145,6 +156,56 @@ export async function valuesInGrace(db: Db, keys: readonly string[]): Promise<Ol
     text: `SELECT api_key_id, last_four, valid_until FROM api_key_values
       WHERE api_key_id = ANY($1) AND valid_until > clock_timestamp() ORDER BY valid_until DESC`,
     values: [keys],
+  })
+  return rows
+}
+
+/** The replaced values of all unrevoked keys of a partner, with the name of the key. The latest `valid_until` first. */
+export async function valuesInGraceOf(
+  db: Db,
+  partner_id: string,
+): Promise<(OldValue & { readonly name: string })[]> {
+  const { rows } = await db.query({
+    name: 'key values in grace of a partner',
+    text: `SELECT v.api_key_id, k.name, v.last_four, v.valid_until
+      FROM api_keys k JOIN api_key_values v ON v.api_key_id = k.id
+      WHERE k.partner_id = $1 AND k.revoked_at IS NULL AND v.valid_until > clock_timestamp() ORDER BY v.valid_until DESC`,
+    values: [partner_id],
+  })
+  return rows
+}
+
+const WORKS = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)'
+
+/** Whether the partner has a key that is neither revoked nor expired. */
+export async function hasWorkingKey(
+  db: Db,
+  { partner_id, now }: { readonly partner_id: string; readonly now: Date },
+): Promise<boolean> {
+  const { rows } = await db.query({
+    name: 'a working key of a partner',
+    text: `SELECT EXISTS (SELECT FROM api_keys k WHERE k.partner_id = $1 AND ${WORKS}) AS found`,
+    values: [partner_id, now],
+  })
+  return rows[0].found
+}
+
+/** The working keys of a partner that were used after `since`, the last used first. */
+export async function keysInUse(
+  db: Db,
+  {
+    partner_id,
+    now,
+    since,
+    limit,
+  }: { readonly partner_id: string; readonly now: Date; readonly since: Date; readonly limit: number },
+): Promise<ApiKey[]> {
+  const { rows } = await db.query({
+    name: 'keys in use of a partner',
+    text: `SELECT ${columnsOf('api_keys', 'k')} FROM api_keys k JOIN api_key_uses u ON u.api_key_id = k.id
+      WHERE k.partner_id = $1 AND ${WORKS} AND u.last_used_at > $3
+      ORDER BY u.last_used_at DESC, k.created_at DESC, k.id DESC LIMIT $4`,
+    values: [partner_id, now, since, limit],
   })
   return rows
 }
@@ -239,8 +300,8 @@ const IN_FORCE = `SELECT encode(v.hash, 'hex') AS id, v.api_key_id, v.valid_unti
 export const keyInForce = rowSource<KeyInForce>('api keys', IN_FORCE)
 
 /**
- * The same for a transaction that moves no money. Two statements, because the second must see what the lock waited
- * for.
+ * Locks and reads the key for a transaction that moves no money. Two statements, because the second one must see the changes
+ * that the lock waited for.
  */
 export async function lockKeyInForce(
   tx: Db,
@@ -261,8 +322,8 @@ export async function lockKeyInForce(
 }
 
 /**
- * Keys that expire within so many days, in the order of their ids. A key that was made for a shorter time counts once half of
- * its time is over.
+ * Keys that expire within `days`, in the order of their ids. A key with a lifetime below twice `days` counts only once half of
+ * its lifetime is over.
  */
 export async function expiringKeys(
   db: Db,
@@ -284,7 +345,7 @@ export async function expiringKeys(
   return rows
 }
 
-/** Keys with what their limits follow from. */
+/** Unrevoked keys, with the fields that their limits are computed from. */
 export async function keysWithLimits(
   db: Db,
   ids: readonly string[],

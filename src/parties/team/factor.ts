@@ -221,7 +221,7 @@ function confirm(
       return refuse('invalid_request', {
         param: 'code',
         message:
-          'This is not the code of the new second factor, which does not count yet. See that the clock of your device is right, and try again.',
+          'The code does not belong to the new second factor. Check the clock of your device and try again.',
       })
     await markConfirmed(tx, user.id, step)
     await settleSessions(tx)

@@ -14,7 +14,7 @@ export function randomGroups(count: number, length: number): string {
   return Array.from({ length: count }, group).join('-')
 }
 
-/** 100 bits. */
+/** A random password of 100 bits. */
 export const newPassword = (): string => randomGroups(4, 5)
 
 /** A password and its hash: argon2id with the library's parameters, which follow OWASP's advice. */
@@ -37,7 +37,7 @@ export const NOBODYS_HASH =
 
 const PASSWORD_LENGTH = { least: 12, most: 128 } as const
 
-/** Four common words have 44, nine random letters 42. */
+/** The least strength of a chosen password: four common words have 44 bits, nine random letters 42. */
 const LEAST_BITS = 42
 
 /** For passwords that users choose; generated ones are random. */

@@ -213,7 +213,7 @@ function lastOf({ email, partner_id }: User): Refusal {
   const [message, role] =
     partner_id === null
       ? [
-          `${email} is the only operator with the role admin: without one nobody could change roles any more. Make another admin first`,
+          `${email} is the only operator with the role admin, and only an admin can change the roles of operators. Make another admin first`,
           'admin',
         ]
       : [`${email} is the only owner of ${partner_id}. Make another owner first`, 'owner']

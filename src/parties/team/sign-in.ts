@@ -237,7 +237,7 @@ async function standingOf(team: Team, origin: Origin) {
   return { limits: attemptLimitsOf(origin, known), caller: callerOf(origin, known) }
 }
 
-/** Attempts per minute are counted by known place: whoever shares one of them must not use up the others. */
+/** Attempts per minute are counted per known place: a stranger at one place must not use up the attempts of the others. */
 function callerOf(origin: Origin, known: boolean): HashCaller {
   const { email, address } = origin
   if (address === undefined) return { kind: 'local' }

@@ -55,12 +55,25 @@ export async function selectUser(db: Db, email: string): Promise<User | undefine
   return rows[0]
 }
 
-/** All users, with whether they have a second factor. */
-export async function selectUsers(db: Db): Promise<(User & { readonly second_factor: boolean })[]> {
+/** Absent fields leave nobody out. */
+type WhichUsers = {
+  readonly id?: string
+  readonly role?: User['role']
+  readonly partner_id?: string
+}
+
+/** Users with whether they have a second factor; operators first. */
+export async function selectUsers(
+  db: Db,
+  { id, role, partner_id }: WhichUsers = {},
+): Promise<(User & { readonly second_factor: boolean })[]> {
   const { rows } = await db.query(
     `SELECT ${columnsOf('users', 'u')}, f.confirmed_at IS NOT NULL AS second_factor
-     FROM users u LEFT JOIN factors f ON f.id = u.id WHERE u.removed_at IS NULL
+     FROM users u LEFT JOIN factors f ON f.id = u.id
+     WHERE u.removed_at IS NULL AND ($1::text IS NULL OR u.id = $1) AND ($2::text IS NULL OR u.role = $2)
+       AND ($3::text IS NULL OR u.partner_id = $3)
      ORDER BY u.partner_id NULLS FIRST, u.email`,
+    [id, role, partner_id],
   )
   return rows
 }
@@ -286,25 +299,38 @@ export type SessionLookup = {
   readonly attended: boolean
 }
 
+/** A use is written at most once in this time, because every call of a page is one. A session ends up to this much early, never late. */
+const USE_STEP = "interval '1 minute'"
+
 /** The user of a live session. An attended request counts as a use. */
 export async function touchSession(
   db: Db,
   token_hash: Buffer,
   { door, attended }: SessionLookup,
 ): Promise<(User & FoundSession) | undefined> {
+  const values = [token_hash, door === 'browser']
+  const read = await db.query(
+    `SELECT ${FOUND_SESSION}, s.used_at <= clock_timestamp() - ${USE_STEP} AS use_is_due
+     FROM sessions s, users u WHERE ${IS_SESSION_OF_TOKEN}`,
+    values,
+  )
+  if (!read.rows[0]) return undefined
+  const { use_is_due, ...found } = read.rows[0]
+  if (!attended || !use_is_due) return found
   const { rows } = await db.query(
-    `UPDATE sessions s SET used_at = CASE WHEN $3 THEN clock_timestamp() ELSE s.used_at END FROM users u
-     WHERE s.token_hash = $1 AND u.id = s.user_id AND ${SESSION_IS_LIVE} AND (s.address IS NOT NULL) = $2
-     RETURNING ${columnsOf('users', 'u').replace('u.keys_shut_until', KEYS_SHUT_UNTIL)},
-       s.id AS session_id, ${PROVED_UNTIL} AS proved_until,
-       ${HAS_FACTOR} AS factor`,
-    [token_hash, door === 'browser', attended],
+    `UPDATE sessions s SET used_at = clock_timestamp() FROM users u WHERE ${IS_SESSION_OF_TOKEN} RETURNING ${FOUND_SESSION}`,
+    values,
   )
   return rows[0]
 }
 
 /** By the database's clock: null once the time has passed. */
 const KEYS_SHUT_UNTIL = `CASE WHEN u.keys_shut_until > clock_timestamp() THEN u.keys_shut_until END AS keys_shut_until`
+
+const FOUND_SESSION = `${columnsOf('users', 'u').replace('u.keys_shut_until', KEYS_SHUT_UNTIL)},
+  s.id AS session_id, ${PROVED_UNTIL} AS proved_until, ${HAS_FACTOR} AS factor`
+
+const IS_SESSION_OF_TOKEN = `s.token_hash = $1 AND u.id = s.user_id AND ${SESSION_IS_LIVE} AND (s.address IS NOT NULL) = $2`
 
 type ListedSession = {
   readonly id: string
@@ -592,7 +618,7 @@ export async function deleteFailures(tx: Db, account: Buffer): Promise<void> {
   )
 }
 
-/** More places per user are not remembered. */
+/** How many places are remembered per user. */
 const PLACES_PER_PERSON = 20
 const PLACES_LAST = "interval '90 days'"
 
@@ -638,7 +664,10 @@ const FORGOTTEN = [
      WHERE expires_at < clock_timestamp() LIMIT $1)`,
 ]
 
-/** Removes ended sessions, failures that no longer count, places not seen for 90 days, unconfirmed factors older than an hour, expired links. */
+/**
+ * Removes ended sessions, failures that no longer count, places not seen for 90 days, unconfirmed factors older than an hour, and
+ * expired links.
+ */
 export async function forgetSignIns(db: Db, shouldContinue: ShouldContinue = () => true): Promise<void> {
   for (const statement of FORGOTTEN) {
     for (let gone = STEP; gone === STEP && shouldContinue(); )

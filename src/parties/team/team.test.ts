@@ -173,7 +173,7 @@ describe('a second factor', () => {
     expect(await outcomeOf(one)).toBe('known')
     const before = await tokenOf(one)
     const kept = await tokenOf(one)
-    await expect(confirmFactor(team, one.user, '000000x')).rejects.toThrow('does not count yet')
+    await expect(confirmFactor(team, one.user, '000000x')).rejects.toThrow('The code does not belong')
     expect(await findFactor(db, one.user.id)).toBeUndefined()
 
     const step = await stepNow()
@@ -481,6 +481,23 @@ describe('a session', () => {
     expect(await goesOn(token)).toBe(expected)
     // The lookup has counted as a use.
     if (which === 'used' && expected) expect(await goesOn(token)).toBe(true)
+  })
+
+  test('is written once a minute, however many calls use it', async () => {
+    const token = await tokenOf(await person())
+    const hash = createHash('sha256').update(token).digest('hex')
+    const rowOf = () => admin(`SELECT xmin, used_at FROM shared.sessions WHERE token_hash = '\\x${hash}'`)
+    const before = await rowOf()
+    for (let i = 0; i < 3; i++) expect(await goesOn(token)).toBe(true)
+    expect(await rowOf()).toEqual(before)
+    await admin(
+      `UPDATE shared.sessions SET used_at = used_at - interval '2 minutes' WHERE token_hash = '\\x${hash}'`,
+    )
+    const aged = await rowOf()
+    expect(await goesOn(token)).toBe(true)
+    expect(await rowOf()).not.toEqual(aged)
+    const fresh = `SELECT FROM shared.sessions WHERE token_hash = '\\x${hash}' AND used_at > clock_timestamp() - interval '1 minute'`
+    expect(await admin(fresh)).toHaveLength(1)
   })
 
   test('ends with a new password and with another role; sessions of other users stay', async () => {

@@ -56,7 +56,7 @@ export async function deleteView(
   return rows[0]
 }
 
-/** With the person: filters may hold names and documents. */
+/** Called when a user is removed: filters may hold names and documents. */
 export async function deleteViewsOf(tx: Db, user_id: string): Promise<void> {
   await tx.query('DELETE FROM saved_views WHERE user_id = $1', [user_id])
 }

@@ -105,14 +105,17 @@ function Acts({ rail, onChoose }: { readonly rail: Rail; readonly onChoose: (act
 }
 
 /** Who paused the rail, when and why. */
-function Pause({ rail: { paused, configured } }: { readonly rail: Rail }) {
+function Pause({ rail: { paused, configured, message } }: { readonly rail: Rail }) {
   const { operator } = useText()
   const { rails, audit } = operator
+  if (paused === null && !configured) return <Status state="off">{rails.not_configured}</Status>
   if (paused === null)
-    return configured ? (
+    return message === null ? (
       <Status state="done">{rails.accepts}</Status>
     ) : (
-      <Status state="off">{rails.not_configured}</Status>
+      <span title={message}>
+        <Status state="attention">{rails.unavailable}</Status>
+      </span>
     )
   const by = { service: audit.service, shell: audit.shell }[paused.by] ?? paused.by
   return (

@@ -20,9 +20,9 @@ export const checks: Readonly<Record<string, string>> = {
     'cada pagamento de tarifas é lançado uma vez e por inteiro',
   'every entry has a cause of a known kind': 'cada lançamento tem uma causa de tipo conhecido',
   'every amount in transit is the sum of open orders': 'cada valor em trânsito é a soma das ordens abertas',
-  'every customer belongs to a partner, and has one account in every asset; nobody else has any':
-    'cada cliente pertence a um parceiro e tem uma conta por ativo',
-  'every customer is as its last event told it': 'cada cliente confere com o seu último evento',
+  'every customer has a partner and one account per asset, and every account has a customer':
+    'cada cliente tem um parceiro e uma conta por ativo, e cada conta tem um cliente',
+  'every customer equals its last event': 'cada cliente confere com o seu último evento',
   'every API key has an event for its partner': 'cada chave de API tem um evento do seu parceiro',
   'every value of an API key has an event for its partner':
     'cada valor de uma chave de API tem um evento do seu parceiro',
@@ -46,6 +46,8 @@ export const checks: Readonly<Record<string, string>> = {
     'cada cobrança recebeu a soma dos seus depósitos, e está paga quando a soma alcança o valor',
   'no Pix payment is credited by the service and by an operator':
     'nenhum pagamento Pix é creditado pelo serviço e por um operador',
+  'no payment on a chain is credited by the service and by an operator':
+    'nenhum pagamento em uma blockchain é creditado pelo serviço e por um operador',
   'every deposit by Pix is a payment that came in for its charge, as much as was paid':
     'cada depósito por Pix é um pagamento que entrou para a sua cobrança, no valor pago',
   'every payment that came in for a charge is credited, or waits for room in the balance':
@@ -191,17 +193,17 @@ export const checks: Readonly<Record<string, string>> = {
     'cada evento trata de um objeto do tipo que ele nomeia',
   'every delivery is of an event to an endpoint of the same partner':
     'cada entrega leva um evento a um endpoint do mesmo parceiro',
-  'what is called delivered was answered with 2xx': 'cada evento entregue teve uma resposta 2xx',
+  'every delivered delivery has a 2xx response': 'cada entrega marcada como entregue teve uma resposta 2xx',
   'every refusal whose idempotency key is in force is stored as it was returned':
     'cada recusa com chave de idempotência em vigor está guardada como foi devolvida',
-  'every hold belongs to an open proposal, and every open proposal holds':
-    'cada retenção pertence a uma proposta aberta, e cada proposta aberta tem a sua',
+  'every hold has an open proposal, and every open proposal about a payout or transfer has a hold':
+    'cada retenção tem uma proposta aberta, e cada proposta aberta sobre um pagamento ou transferência tem a sua retenção',
   'every cancel of a transfer in production was proposed by one operator and approved by another':
     'cada cancelamento de transferência em produção foi proposto por um operador e aprovado por outro',
   'every resolution agrees with its payout or transfer, and every end by an operator has one':
     'cada resolução confere com o seu pagamento ou transferência, e todo fim dado por um operador tem uma',
-  'every follow-up is of a resolution, of a payout that was never sent or of a transfer that ended in a block, and every repeated send of a payout or transfer':
-    'cada acompanhamento é de uma resolução ou de uma transferência que terminou em um bloco, e cada reenvio é de um pagamento ou transferência',
+  'every follow-up belongs to a resolution, a payout that was never sent or a mined transfer, and every repeated send to a payout or transfer':
+    'cada acompanhamento é de uma resolução, de um pagamento que nunca foi enviado ou de uma transferência minerada, e cada reenvio é de um pagamento ou transferência',
   'nothing that happened is dated in the future': 'nada do que aconteceu tem data no futuro',
   'no event has a position in the future': 'nenhum evento tem posição no futuro',
   'no customer was created in the future': 'nenhum cliente foi criado no futuro',
@@ -213,9 +215,10 @@ export const checks: Readonly<Record<string, string>> = {
   'nothing open is postponed for longer than two days': 'nada em aberto está adiado por mais de dois dias',
   'no delivery is postponed for longer than two days': 'nenhuma entrega está adiada por mais de dois dias',
   'the background audit is not postponed': 'a auditoria em segundo plano não está adiada',
-  'every balance is that of its last statement line': 'cada saldo é o da sua última linha do extrato',
-  'every statement line follows from the line before it, in an account that knows of it':
-    'cada linha do extrato decorre da anterior, em uma conta conhecida',
+  'every balance equals balance_after of its last statement line':
+    'cada saldo é igual ao saldo da sua última linha do extrato',
+  'every statement line continues the line before it, and its account counts it':
+    'cada linha do extrato continua a linha anterior, e a sua conta a inclui',
   'every act of a person is a line of an unbroken log':
     'cada ação de uma pessoa está no registro de auditoria, e a cadeia está íntegra',
   'limits, keys, blocks and arrangements match the audit log':

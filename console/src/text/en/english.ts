@@ -1,6 +1,5 @@
 import { conversions } from './conversions.ts'
 import { developers } from './developers.ts'
-import { finding } from './finding.ts'
 import { lists } from './lists.ts'
 import { money } from './money.ts'
 import { notifications } from './notifications.ts'
@@ -15,7 +14,6 @@ import { ui } from './ui.ts'
 export const english = {
   conversions,
   developers,
-  finding,
   lists,
   money,
   notifications,

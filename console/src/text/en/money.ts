@@ -110,7 +110,7 @@ export const money = {
     pix: (age: string) =>
       `The Pix network has not answered for ${age}. We keep asking; nothing was sent twice, and the money stays in transit until the outcome is known.`,
     chain: (network: string, age: string) =>
-      `${network} has not reported the outcome for ${age}. We keep asking; only one transaction was ever signed.`,
+      `${network} has not reported the outcome for ${age}. We keep asking; at most one of its transactions can be mined.`,
   },
   held: 'An operator is deciding on this order. Until then nothing is sent; the network is still queried.',
   resolved: (outcome: string) =>
@@ -141,7 +141,7 @@ export const money = {
     taken: 'Accepted by the network',
     sent_pix_text: (send_id: string) => `Under send id \`${send_id}\`, fixed before it left`,
     sent_chain: (network: string) => `Broadcast on ${network}`,
-    sent_chain_text: 'Stored before it was sent: whatever is sent again spends the same nonce',
+    sent_chain_text: 'Stored before it was sent: at most one transaction of this transfer is mined',
     unknown: 'No answer',
     unknown_text: 'Not failed and not sent again: the network is queried with the same id',
     asked: 'Queried, still unknown',

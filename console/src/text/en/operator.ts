@@ -179,7 +179,8 @@ export const operator = {
     block_title: (name: string) => `Block ${name}?`,
     unblock_title: (name: string) => `Unblock ${name}?`,
     blocks: [
-      'No money moves in or out until an operator unblocks the customer.',
+      'The customer starts no payout, transfer, conversion, charge or deposit address until an operator unblocks it.',
+      'What is paid to an address or charge that the customer has is credited.',
       'Orders in transit are still processed to their end.',
     ],
     unblocks: ['The customer’s money can move again at once.'],
@@ -424,7 +425,8 @@ export const operator = {
       reconciliation: 'The books differ from what the wallet holds.',
       holdings_old:
         'What the wallet holds was not read for more than a minute. The rail accepts no transfers until its endpoints tell it again, and agree.',
-      deposit_unclear: 'What the chain shows of deposits needs a person. Nothing is credited for it.',
+      deposit_unclear:
+        'The endpoints contradict each other, or the block of a deposit changed: a person must look. Nothing is credited for it.',
       return_uncovered:
         'A received Pix was given back, and the customer’s balance does not cover it. The customer is debited as soon as it does.',
       payout_returned:

@@ -1,4 +1,7 @@
-/** The Portuguese texts of the checklist. Each check has a title and, for each of its results, what was found and what to do; `{name}` stands for a value of the line. */
+/**
+ * The Portuguese texts of the checklist. Each check has a title and, for each of its results, what was found and what to do; `{name}`
+ * stands for a value of the line.
+ */
 type Said = readonly [found: string, to_do?: string]
 type CheckText = { readonly about: string; readonly says: Readonly<Record<string, Said>> }
 

@@ -128,7 +128,7 @@ export const money: typeof En = {
     pix: (age) =>
       `A rede Pix não responde há ${age}. Continuamos consultando; nada foi enviado duas vezes, e o dinheiro fica em trânsito até o resultado ser conhecido.`,
     chain: (network, age) =>
-      `${network} não informa o resultado há ${age}. Continuamos consultando; só uma transação foi assinada.`,
+      `${network} não informa o resultado há ${age}. Continuamos consultando; no máximo uma das transações pode ser confirmada.`,
   },
   held: 'Um operador está decidindo sobre esta ordem. Até lá nada é enviado; a rede continua sendo consultada.',
   resolved: (outcome) =>
@@ -159,7 +159,7 @@ export const money: typeof En = {
     taken: 'Aceito pela rede',
     sent_pix_text: (send_id) => `Com o id de envio \`${send_id}\`, fixado antes de sair`,
     sent_chain: (network) => `Transmitida em ${network}`,
-    sent_chain_text: 'Guardada antes do envio: o que for enviado de novo usa o mesmo nonce',
+    sent_chain_text: 'Guardada antes do envio: no máximo uma transação desta transferência é confirmada',
     unknown: 'Sem resposta',
     unknown_text: 'Não falhou e não foi enviado de novo: a rede é consultada pelo mesmo id',
     asked: 'Consultada, ainda sem resposta',

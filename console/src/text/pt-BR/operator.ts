@@ -153,7 +153,8 @@ export const operator: typeof En = {
     block_title: (name) => `Bloquear ${name}?`,
     unblock_title: (name) => `Desbloquear ${name}?`,
     blocks: [
-      'Nenhum dinheiro entra ou sai até um operador desbloquear o cliente.',
+      'O cliente não inicia pagamento, transferência, conversão, cobrança nem endereço de depósito até um operador desbloqueá-lo.',
+      'O que é pago a um endereço ou a uma cobrança que o cliente já tem é creditado.',
       'As ordens em trânsito são processadas até o fim.',
     ],
     unblocks: ['O dinheiro do cliente pode se mover de novo na hora.'],

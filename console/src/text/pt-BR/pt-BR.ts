@@ -1,7 +1,6 @@
 import type { Texts } from '../en/en.ts'
 import { conversions } from './conversions.ts'
 import { developers } from './developers.ts'
-import { finding } from './finding.ts'
 import { lists } from './lists.ts'
 import { money } from './money.ts'
 import { notifications } from './notifications.ts'
@@ -16,7 +15,6 @@ import { ui } from './ui.ts'
 export const ptBR: Texts = {
   conversions,
   developers,
-  finding,
   lists,
   money,
   notifications,

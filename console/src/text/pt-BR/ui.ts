@@ -96,6 +96,8 @@ export const ui: typeof En = {
     object_not_found: 'Não encontrado neste ambiente.',
     second_person_needed: 'Uma segunda pessoa precisa fazer isto: a proposta é sua.',
     key_not_found: 'Esta chave não existe neste ambiente.',
+    too_many_api_keys:
+      'Sua equipe já tem 100 chaves de API neste ambiente. Revogue uma chave que nenhum programa usa, ou peça mais uma ao operador.',
     already_done: 'Este formulário já foi enviado, e o que ele pediu existe.',
     link_not_valid: 'Este link foi usado, substituído ou cancelado, ou o prazo acabou. Peça um novo.',
     user_exists: 'Este e-mail não pode ser convidado: alguém já entra com ele.',
@@ -124,7 +126,7 @@ export const ui: typeof En = {
     limit_exceeded: 'O valor ultrapassa um limite do cliente. Nada foi movido.',
     too_many_redeliveries: 'Reenvios demais em andamento. Espere um pouco e tente de novo.',
     too_many_webhook_endpoints: 'O número máximo de endpoints de webhook foi atingido. Exclua um antes.',
-    rail_unavailable: 'A rede não pode ser alcançada agora.',
+    rail_unavailable: 'A rede não está disponível: não responde, não está configurada ou está pausada.',
     price_unavailable: 'Não há preço agora. Tente de novo em instantes.',
     service_unavailable: 'O serviço não pode responder agora. Tente de novo em instantes.',
   },

@@ -51,6 +51,7 @@ export const totalCharges = consoleEndpoint({
   route: 'GET /console/api/{environment}/charges/totals',
   summary: 'How many charges a filter matches, and their sums, by status',
   permit: 'read',
+  heavy: true,
   params: inWorld,
   query: Fields(filters),
   reply: { status: 200, schema: TotalsObject },

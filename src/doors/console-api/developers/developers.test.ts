@@ -164,6 +164,33 @@ describe('a key', () => {
     expect((await one()).old_calls).toEqual([{ last_four: value.slice(-4), in_last_hour: 2 }])
   })
 
+  test('is one of at most 100 that work, however many are created at once; the operator may create more', async () => {
+    const { partner_id, key_id } = await service.partner()
+    const person = await developer(partner_id)
+    const world = service.worlds.sandbox
+    // The key of service.partner() is one of the 98; expired ones do not count, nor does the playground's.
+    for (let n = 1; n < 98; n++) await createKey(world, { partner_id, name: `shop ${n}` })
+    await createKey(world, { partner_id, name: PLAYGROUND_NAME, made_for: 'playground' })
+    await admin(
+      `INSERT INTO sandbox.api_keys (id, partner_id, name, scopes, expires_at)
+       VALUES ('key_expired_of_${partner_id}', '${partner_id}', 'old', '{read}', now() - interval '1 day')`,
+    )
+    const made = await Promise.all(Array.from({ length: 6 }, () => person.post('/sandbox/keys', wanted())))
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(2)
+    for (const refused of made.filter(({ status }) => status !== 201)) {
+      expect([refused.status, code(refused)]).toEqual([409, 'too_many_api_keys'])
+      expect(refused.json.error.message).toMatch(/Revoke .* ask the operator/)
+    }
+    const rotation = { form_id: form_id(), grace_hours: 1 }
+    expect((await person.post(`/sandbox/keys/${key_id}/rotate`, rotation)).status).toBe(200)
+    await createKey(world, { partner_id, name: 'of the operator' })
+    const id = made.find(({ status }) => status === 201)!.json.key.id
+    for (const revoked of [key_id, id])
+      expect((await person.post(`/sandbox/keys/${revoked}/revoke`)).status).toBe(200)
+    expect((await person.post('/sandbox/keys', wanted())).status).toBe(201)
+    expect(code(await person.post('/sandbox/keys', wanted()))).toBe('too_many_api_keys')
+  })
+
   test('of the playground is marked, cannot be rotated, and its name is reserved', async () => {
     const { partner_id } = await service.partner()
     const person = await developer(partner_id)

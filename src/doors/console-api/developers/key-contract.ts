@@ -87,6 +87,7 @@ export const getKeyCalls = consoleEndpoint({
   route: 'GET /console/api/{environment}/keys/{key_id}/calls',
   summary: 'Requests under a key on each of the last days, as the log of requests has them',
   permit: 'read',
+  heavy: true,
   params: keyParams,
   reply: {
     status: 200,
@@ -111,7 +112,7 @@ export const createKeyInConsole = consoleEndpoint({
     expires_at: T.Optional(TimeText({ description: 'When it stops working; never when absent' })),
   }),
   reply: { status: 201, schema: ShownKey },
-  errors: ['proof_needed', 'factor_needed', 'not_permitted', 'already_done'],
+  errors: ['proof_needed', 'factor_needed', 'not_permitted', 'already_done', 'too_many_api_keys'],
 })
 
 export const rotateKeyInConsole = consoleEndpoint({

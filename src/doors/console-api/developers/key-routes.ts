@@ -10,7 +10,7 @@ import { faultsOf } from '../../../parties/keys/allowlist.ts'
 import {
   assertFreeName,
   changeKey,
-  createKey,
+  createKeyOfUser,
   describeKey,
   findKey,
   isOfPlayground,
@@ -132,7 +132,7 @@ const keyWrites = ({ office }: ConsoleParts): ConsoleHandler[] => [
       actor,
       world,
       async (here) => {
-        const result = await createKey(here, {
+        const result = await createKeyOfUser(here, {
           ...wanted,
           partner_id: actor.partner_id,
           ...(expires_at === undefined ? {} : { expires_at: parseTime(expires_at, 'expires_at') }),

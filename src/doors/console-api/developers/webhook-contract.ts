@@ -176,6 +176,7 @@ export const getWebhookHealth = consoleEndpoint({
   route: 'GET /console/api/{environment}/webhooks/{endpoint_id}/health',
   summary: 'Deliveries of each of the last days, and how long the receiver took',
   permit: 'read',
+  heavy: true,
   params: endpointParams,
   reply: {
     status: 200,
@@ -210,6 +211,7 @@ export const totalDeliveries = consoleEndpoint({
   route: 'GET /console/api/{environment}/webhooks/{endpoint_id}/deliveries/totals',
   summary: 'How many deliveries a filter matches, by status',
   permit: 'read',
+  heavy: true,
   params: endpointParams,
   query: Fields(deliveryFilters),
   reply: { status: 200, schema: TotalsObject },

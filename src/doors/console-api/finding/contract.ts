@@ -49,6 +49,7 @@ export const searchInConsole = consoleEndpoint({
   route: 'GET /console/api/{environment}/search',
   summary: 'Find anything by what somebody has at hand of it',
   permit: 'read',
+  heavy: true,
   ...asked,
 })
 

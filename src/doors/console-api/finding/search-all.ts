@@ -82,7 +82,7 @@ async function findObject(world: World, kind: OwnedKind, id: string): Promise<Se
   return { kind, id, title: partner.name, detail, path }
 }
 
-/** By the names that rails give: the end-to-end id of a payout or of a payment that came in, the txid of a charge, the hash of a transfer. */
+/** By the names that rails give: the end-to-end id of a payout or a received payment, the txid of a charge, the hash of a transfer. */
 async function findByRail(world: World, name: string): Promise<SearchResult[]> {
   const [payout, transfers, received] = await Promise.all([
     payoutByEndToEndId(world.reads, name),

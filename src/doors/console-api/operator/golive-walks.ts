@@ -2,7 +2,7 @@ import type { GoliveReport } from '../../../control/golive/report.ts'
 import { describeError } from '../../../core/error-report.ts'
 
 /** A walk asks rails, exchanges and alerts, so a node has one at a time, and its result is good for a minute. */
-export const GOLIVE_KEPT_MS = 60_000
+const GOLIVE_KEPT_MS = 60_000
 
 export type GoliveWalks = {
   /** Starts a walk if the last one is too old. Does not wait for it. */

@@ -10,6 +10,8 @@ import { recordException } from '../../../records/exceptions/store.ts'
 import { consoleEndpoints } from '../endpoints.ts'
 import { operatorEndpoints } from './contract.ts'
 import { oneAtATime } from './one-at-a-time.ts'
+import { listOperators } from './people-contract.ts'
+import { peopleOfOperatorRoutes } from './people-routes.ts'
 
 type Client = Awaited<ReturnType<typeof signedIn>>
 
@@ -305,6 +307,23 @@ describe('the desk', () => {
       closed_reason: 'bank confirmed',
     })
   })
+})
+
+test('the list of operators reads no user of a partner', async () => {
+  await makePerson(service, { partner_id, role: 'viewer' })
+  const { office, shared } = service
+  const found: { partner_id: string | null }[] = []
+  const query = async (...asked: [string, unknown[]?]) => {
+    const answered = await shared.db.query(...asked)
+    found.push(...answered.rows)
+    return answered
+  }
+  const db = Object.assign(Object.create(shared.db), { query })
+  const handlers = peopleOfOperatorRoutes({ office: { ...office, shared: { ...shared, db } } } as never)
+  const list = handlers.find(({ endpoint }) => endpoint === listOperators)!
+  expect(await list.run({} as never)).toMatchObject({ data: expect.any(Array) })
+  expect(found.length).toBeGreaterThan(0)
+  expect(found.filter((row) => row.partner_id)).toEqual([])
 })
 
 describe('one operator alone', () => {

@@ -74,7 +74,7 @@ const termsRoutes = ({ office, public_url }: ConsoleParts): ConsoleHandler[] => 
     const { id } = partner
     const [limits, people, keys, balances, fees] = await Promise.all([
       moneyLimitsOf(world.db, id),
-      selectUsers(office.shared.db),
+      selectUsers(office.shared.db, { partner_id: id }),
       listKeys(world.db, { partner_id: id }),
       heldBy(world, id),
       accruedFees(world.db, id),
@@ -93,7 +93,7 @@ const termsRoutes = ({ office, public_url }: ConsoleParts): ConsoleHandler[] => 
       usual_limits: { ...tiers[partner.tier], lookup_per_minute: LOOKUP_PER_MINUTE },
       endpoint_limits: endpointLimits(limitsOfPartner(partner.tier, partner), endpoints),
       money_limits: renderMoneyLimits(limits),
-      people: people.filter((user) => user.partner_id === id).map(renderPerson),
+      people: people.map(renderPerson),
       keys: keys.map((key) => ({
         ...renderKey(key, world.environment),
         scopes: [...key.scopes],

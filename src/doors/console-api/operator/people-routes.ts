@@ -17,10 +17,10 @@ import { renderActed } from './shared-schemas.ts'
 
 export const peopleOfOperatorRoutes = ({ office }: ConsoleParts): ConsoleHandler[] => [
   answer(listOperators, async () => {
-    const users = await selectUsers(office.shared.db)
+    const users = await selectUsers(office.shared.db, { role: 'operator' })
     const { deciding } = await countOperators(office.shared)
     return {
-      data: users.filter((user) => user.role === 'operator').map(renderPerson),
+      data: users.map(renderPerson),
       by_two: deciding >= 2,
     }
   }),
@@ -52,6 +52,6 @@ const passwordOf = (acted: { done: { password: string } } | object) =>
   'done' in acted ? { password: acted.done.password } : {}
 
 async function emailOf({ db }: Shared, id: string): Promise<string> {
-  const user = (await selectUsers(db)).find((each) => each.id === id)
+  const [user] = await selectUsers(db, { id })
   return user?.email ?? refuse('object_not_found', { message: 'There is no such person.' })
 }

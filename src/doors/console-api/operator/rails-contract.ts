@@ -11,7 +11,9 @@ export const RailState = T.Object({
   rail: T.String({ description: 'pix, or the name of a network' }),
   asset: AssetName,
   simulated: T.Boolean(),
-  configured: T.Boolean({ description: 'Whether the rail accepts payouts or transfers, apart from a pause' }),
+  configured: T.Boolean({
+    description: 'A provider, or nodes of the network, are in the settings of this node',
+  }),
   message: Maybe(T.String({ description: 'Why the rail accepts none; null when it does' })),
   paused: Maybe(
     T.Object({

@@ -202,7 +202,7 @@ test('a look whose line cannot be stored is refused, also the second time', asyn
   expect(lines).toHaveLength(1)
 })
 
-test('the log of acts shows operators which personal fields of a customer changed, and none of their values', async () => {
+test('the audit log shows operators which personal fields of a customer changed, and none of their values', async () => {
   const made = await owner.post('/sandbox/customers', {
     form_id: randomUUID(),
     name: 'Bruno Lima Prado',

@@ -4,7 +4,7 @@ import type { Asset } from '../../../core/money.ts'
 import { networkNames, networks } from '../../../core/networks.ts'
 import { unansweredTransfers } from '../../../money/onchain/store.ts'
 import { unansweredPayouts } from '../../../money/pix/store.ts'
-import { type ListedKey, valuesInGrace } from '../../../parties/keys/store.ts'
+import { valuesInGraceOf } from '../../../parties/keys/store.ts'
 import { DISMISS_ACTION, sensitiveActs } from '../../../records/acts/store.ts'
 import type { Unanswered } from '../../../records/steps/store.ts'
 import { type TroubledEndpoint, troubledEndpoints } from '../../../webhooks/store.ts'
@@ -16,7 +16,7 @@ import type { ConsoleParts } from '../parts.ts'
 export async function attentionOf(
   world: World,
   actor: PersonActor,
-  { office, keys }: Pick<ConsoleParts, 'office'> & { readonly keys: Promise<ListedKey[]> },
+  { office }: Pick<ConsoleParts, 'office'>,
 ) {
   const { partner_id } = actor
   const ago = (ms: number) => new Date(world.clock.now() - ms)
@@ -27,7 +27,7 @@ export async function attentionOf(
     unansweredPayouts(world.reads, { partner_id, before: ago(world.stuck_after_ms) }),
     unansweredTransfers(world.reads, { partner_id, before: Object.fromEntries(patience) as never }),
     troubledEndpoints(world.reads, partner_id),
-    oldValues(world, keys),
+    oldValues(world, partner_id),
     actor.role === 'owner' ? sensitiveActs(office.shares.shared(actor).db, partner_id, actor.user_id) : [],
   ])
   return {
@@ -65,13 +65,11 @@ export async function dismissAct(
 }
 
 /** Values that a rotation replaced and that still work during the grace period. */
-async function oldValues(world: World, listed: Promise<ListedKey[]>) {
-  const working = (await listed).filter(({ revoked_at }) => revoked_at === null)
-  const names = new Map(working.map(({ id, name }) => [id, name]))
-  const values = await valuesInGrace(world.reads, [...names.keys()])
-  return values.map(({ api_key_id: id, last_four, valid_until }) => ({
+async function oldValues({ reads }: World, partner_id: string) {
+  const values = await valuesInGraceOf(reads, partner_id)
+  return values.map(({ api_key_id: id, name, last_four, valid_until }) => ({
     id,
-    name: names.get(id) ?? '',
+    name,
     last_four,
     valid_until: valid_until.toISOString(),
   }))

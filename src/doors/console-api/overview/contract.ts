@@ -98,6 +98,7 @@ export const getOverview = consoleEndpoint({
   route: 'GET /console/api/{environment}/overview',
   summary: 'What needs attention, what is held, what happened',
   permit: 'read',
+  heavy: true,
   params: T.Object({ environment: T.Enum(['production', 'sandbox']) }),
   query: Fields({
     period: T.Optional(T.Enum(Object.keys(periods) as (keyof typeof periods)[], { examples: ['30d'] })),

@@ -5,7 +5,10 @@ import { asAdmin } from '../../../../test/support/database.ts'
 import { someCpf, startTestService, type TestService } from '../../../../test/support/service.ts'
 import { until } from '../../../../test/support/wait.ts'
 import { startsOf } from '../../../money/daily/series.ts'
-import { rotateKey } from '../../../parties/keys/keys.ts'
+import { createKey, rotateKey } from '../../../parties/keys/keys.ts'
+import { markRevoked, noteUses } from '../../../parties/keys/store.ts'
+import type { ConsoleHandler } from '../endpoint.ts'
+import { overviewRoutes } from './routes.ts'
 
 let service: TestService
 let partner_id: string
@@ -135,6 +138,43 @@ describe('figures appear a moment after the events', () => {
       ['day', key_id],
     ])
     expect(limits[1].used).toBeGreaterThan(5)
+  })
+
+  test('of the keys only those that it shows, however many the partner has', async () => {
+    const many = await service.partner()
+    const { worlds, office } = service
+    const keys = [many.key_id]
+    for (let i = 0; i < 7; i++) {
+      const name = `key ${i}`
+      keys.push((await createKey(worlds.sandbox, { partner_id: many.partner_id, name })).key.id)
+    }
+    const usedAt = (i: number) => new Date(Date.now() - (10 - i) * 60_000)
+    await noteUses(
+      worlds.sandbox.db,
+      keys.map((id, i) => ({ api_key_id: id, at: usedAt(i), address: '192.0.2.1' })),
+    )
+    await markRevoked(worlds.sandbox.db, keys[7]!)
+    await rotateKey(worlds.sandbox, keys[0]!, 3600)
+    const { reads } = worlds.sandbox
+    let most = 0
+    const query = async (asked: string | { text: string }, values?: unknown[]) => {
+      const found = await reads.query(asked as string, values)
+      if (/api_key/.test(typeof asked === 'string' ? asked : asked.text))
+        most = Math.max(most, found.rows.length)
+      return found
+    }
+    const world = { ...worlds.sandbox, reads: Object.assign(Object.create(reads), { query }) }
+    const limiter = { used: async () => [1, 2] }
+    const [{ run }] = overviewRoutes({ office, runtimes: { sandbox: { limiter } } } as never) as [
+      ConsoleHandler,
+    ]
+    const actor = { kind: 'person', role: 'viewer', partner_id: many.partner_id }
+    const seen = (await run({ world, actor, query: {} } as never)) as Awaited<ReturnType<typeof get>>
+    expect(seen.has_key).toBe(true)
+    expect(seen.attention.old_values).toMatchObject([{ id: keys[0], name: 'test' }])
+    const shown = [6, 5, 4, 3].flatMap((i) => [keys[i], keys[i]])
+    expect(seen.limits.map(({ key_id: of }: { key_id: string }) => of)).toEqual(shown)
+    expect(most).toBe(4)
   })
 })
 

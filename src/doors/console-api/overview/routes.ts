@@ -10,7 +10,7 @@ import type { EndedCounts } from '../../../money/daily/tally.ts'
 import { renderMarketPrice } from '../../../money/quotes/contract.ts'
 import { currentPrices } from '../../../money/quotes/prices.ts'
 import { customerList } from '../../../parties/customers/store.ts'
-import { type ListedKey, listKeys } from '../../../parties/keys/store.ts'
+import { type ApiKey, hasWorkingKey, keysInUse } from '../../../parties/keys/store.ts'
 import { type Partner, partnerById } from '../../../parties/partners/store.ts'
 import type { World } from '../../../world.ts'
 import { answer, type ConsoleHandler } from '../endpoint.ts'
@@ -24,15 +24,14 @@ export const overviewRoutes = (parts: ConsoleParts): ConsoleHandler[] => [
     const { period = '30d' } = query
     const { partner_id } = actor
     const now = new Date(world.clock.now())
-    const keys = listKeys(world.reads, { partner_id })
     // Read before the sums: if this is false, they include everything up to now.
     const behind = await isBehind(world.reads)
     const [attention, held, ended, latest, usage, prices, is_new, pix_ready] = await Promise.all([
-      attentionOf(world, actor, { ...parts, keys }),
+      attentionOf(world, actor, parts),
       heldOf(world.reads, { partner_id, now }),
       seriesOf(world.reads, { partner_id, period, now }),
       latestOf(world.reads, partner_id),
-      usageOf(world, actor, { ...parts, keys }),
+      usageOf(world, actor, parts),
       currentPrices({ ...world, db: world.reads }, actor),
       isNew(world, partner_id),
       isPixReady(world),
@@ -87,27 +86,24 @@ const A_DAY_MS = 24 * 3_600_000
 async function usageOf(
   world: World,
   { partner_id }: PersonActor,
-  { runtimes, keys }: Pick<ConsoleParts, 'runtimes'> & { readonly keys: Promise<ListedKey[]> },
+  { runtimes }: Pick<ConsoleParts, 'runtimes'>,
 ) {
-  const now = world.clock.now()
-  const [partner, listed] = await Promise.all([partnerById(world.reads, partner_id), keys])
-  const works = listed.filter(
-    ({ revoked_at, expires_at }) => revoked_at === null && !(expires_at && expires_at.getTime() <= now),
-  )
-  const usedAt = ({ last_used_at }: ListedKey) => last_used_at?.getTime() ?? 0
-  const shown = works
-    .filter((key) => usedAt(key) > now - A_DAY_MS)
-    .sort((a, b) => usedAt(b) - usedAt(a))
-    .slice(0, KEYS_SHOWN)
+  const now = new Date(world.clock.now())
+  const since = new Date(now.getTime() - A_DAY_MS)
+  const [partner, shown, has_key] = await Promise.all([
+    partnerById(world.reads, partner_id),
+    keysInUse(world.reads, { partner_id, now, since, limit: KEYS_SHOWN }),
+    hasWorkingKey(world.reads, { partner_id, now }),
+  ])
   const { limiter } = runtimes[world.environment]
   const limits = await Promise.all(shown.map((key) => windowsOf(limiter, partner, key)))
-  return { tier: partner.tier, has_key: works.length > 0, limits: limits.flat() }
+  return { tier: partner.tier, has_key, limits: limits.flat() }
 }
 
 async function windowsOf(
   limiter: ConsoleParts['runtimes']['sandbox']['limiter'],
   partner: Partner,
-  key: ListedKey,
+  key: ApiKey,
 ) {
   const window_limits = windowLimitsOf(limitsOf(partner.tier, partner, key), undefined)
   const used = await limiter.used(key.id, window_limits)

@@ -503,6 +503,7 @@ export const totalActs = consoleEndpoint({
   route: 'GET /console/api/audit/totals',
   summary: 'How many lines a period has',
   permit: 'acts.read',
+  heavy: true,
   query: Fields(timeQuery),
   reply: { status: 200, schema: TotalsObject },
 })

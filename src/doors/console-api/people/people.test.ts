@@ -642,7 +642,7 @@ describe('the log', () => {
       expect((await verifyLog(service.office, 'shared')).broken).toEqual([
         {
           object_id: `line ${line!.seq} of shared`,
-          wrong: 'changed: it is in the log of another partner than it says',
+          wrong: 'changed: partner_id differs from the partner in "after"',
         },
       ])
       await change(`'${partner_id}'`)
