@@ -235,6 +235,17 @@ test('rails check signs in and prints the balance, or says what is wrong', async
   })
 })
 
+test('rails list says that the provider refuses the sign-in, and not that Pix is not configured', async () => {
+  const list = async (more: Record<string, string> = {}) => {
+    const here = { DATABASE_URL: service.database.url, SECRET_KEY: '00'.repeat(32) }
+    const { code, out } = await runCli(['rails', 'list'], { ...here, ...efiSettings(efi), ...more })
+    expect(code, out).toBe(0)
+    return out.split('\n').find((line) => line.startsWith('pix'))
+  }
+  expect(await list()).toMatch(/^pix +accepts orders/)
+  expect(await list({ EFI_CLIENT_SECRET: 'wrong' })).toMatch(/^pix +refuses orders: /)
+})
+
 test('the list of Efí is compared as soon as a node starts: a restored database pauses the rail', async () => {
   const { pay, ended } = await newCustomer()
   const made = await pay(toKey('ana@example.com'))

@@ -122,4 +122,6 @@ test('half a provider, and two of them, do not start; a check reads the balance'
   const { code, out } = await runCli(['rails', 'check', '--json'], starkSettings(stark))
   expect(code).toBe(0)
   expect(JSON.parse(out).pix).toEqual({ available: '100000000', problem: null, charges_problem: null })
+  const text = (await runCli(['rails', 'check'], starkSettings(stark))).out
+  expect(text).toContain('pix over Stark Bank: ready, 100000000 centavos available; charges: none\n')
 })

@@ -89,7 +89,7 @@ export const chargeChecks: readonly Check[] = [
     repeats: ['amount', 'txid'],
     statuses: ['pending', 'open', 'paid', 'expired', 'failed'],
     answered: 'later',
-    // A charge that is pending, or got its first payment meanwhile, looks like none of its events.
+    // Responses that equal no event: the charge was still pending, or a payment had come in before the response was made.
     untold: `(strpos(c.answer, '"status":"pending"') > 0 AND strpos(c.answer, '"pix_copia_e_cola":null') > 0
       OR strpos(c.answer, '"amount_received":"0"') = 0 AND strpos(c.answer, '"pix_copia_e_cola":"' || r.br_code || '"') > 0)`,
   }),
@@ -97,7 +97,7 @@ export const chargeChecks: readonly Check[] = [
     name: 'every charge was told at each of its states, as it is',
     prefix: 'chg',
     table: 'pix_charges',
-    // The time of a payment is the provider's; when it was noted, the event alone says.
+    // NULL for a paid charge: `paid_at` is the provider's time, and only the event has the time at which the payment was noted.
     expected: (
       within,
     ) => `SELECT c.id AS object_id, v.sequence, 'pix.charge.' || v.status AS type, c.partner_id, v.at AS created_at, c.created_at AS since,

@@ -45,9 +45,16 @@ async function eventsOf(id: string): Promise<[string, number][]> {
 }
 
 describe('a charge', () => {
-  test('of an amount that no code can have is refused at once', async () => {
-    const { json } = await charge({ amount: '1000000000000' })
-    expect(json).toMatchObject({ status: 'failed', failure: { rail_code: 'valor_invalido' } })
+  test('of the largest amount that a code can have is open; of one centavo more it is refused', async () => {
+    const largest = await charge({ amount: '999999999999' })
+    expect(largest.json.pix_copia_e_cola).toContain('54139999999999.99')
+    const refused = await charge({ amount: '1000000000000' })
+    expect([refused.status, refused.json.error.code, refused.json.error.param]).toEqual([
+      422,
+      'amount_too_large',
+      'amount',
+    ])
+    expect(refused.json.error.message).toContain('999999999999 centavos')
   })
 
   test('is open at once, with a code for its amount', async () => {

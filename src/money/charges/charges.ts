@@ -1,4 +1,5 @@
 import type { AnyoneOfPartner, PartnerActor } from '../../core/actor.ts'
+import { BR_CODE_AMOUNT_MOST } from '../../core/br-code.ts'
 import { refuse } from '../../core/errors.ts'
 import type { Money } from '../../core/money.ts'
 import { findOwned } from '../../core/owned.ts'
@@ -69,6 +70,7 @@ export async function createCharge(
 }
 
 const NO_CHARGES = 'The payment provider of this environment takes no payments in. Ask the operator.'
+const TOO_LARGE = `The amount is too large: a Pix code can ask for ${BR_CODE_AMOUNT_MOST} centavos at most. Ask for less.`
 
 export function acceptCharge(
   world: World,
@@ -92,6 +94,8 @@ function acceptance(
   { order, request_id = null }: ChargeRequest,
 ) {
   activeCustomer(held, { partner_id, id: order.customer_id })
+  if (order.amount.units > BR_CODE_AMOUNT_MOST)
+    refuse('amount_too_large', { param: 'amount', message: TOO_LARGE })
   const now = held.now.getTime()
   const charge: Charge = {
     id,

@@ -56,7 +56,7 @@ const asked = {
   created_at: '2026-11-15T12:00:00.000Z',
 }
 
-/** One for each state. */
+/** An example charge for each state. */
 const examples = [
   asked,
   { ...asked, status: 'pending', pix_copia_e_cola: null },
@@ -175,6 +175,7 @@ export const createCharge = endpoint({
   reply: { status: 201, schema: ChargeObject, state: 'open' },
   errors: [
     'invalid_amount',
+    'amount_too_large',
     'customer_blocked',
     'customer_not_found',
     'idempotency_conflict',

@@ -200,7 +200,7 @@ export async function bookReceivedReturns(
   return returns.every(({ state }) => state !== 'open')
 }
 
-/** A return that was stored as made, and is not made after all: the debit stays, or waits, until a person has looked. */
+/** Reports stored returns that the provider now says it refused. The debit stays, or waits, until a person has looked. */
 async function reportRefusedLater(
   world: World,
   { id: deposit_id }: Whose,

@@ -17,18 +17,20 @@ import {
 import { payoutByEndToEndId, payoutById } from '../pix/store.ts'
 import { bookReceivedReturns } from './deposit-returns.ts'
 
-/** A payment may come back for so long. */
+/** A Pix payment can be returned for up to 90 days. */
 const RETURNS_MS = 90 * 86_400_000
 const PASS_EVERY_MS = 86_400_000
-/** The part of the list that is read at once. */
+/** The clocks of two nodes may differ by this much without a new pass. */
+const CLOCKS_DIFFER_MS = 60_000
+/** Longest part of a list that is read at once. */
 const PART_MOST_MS = 86_400_000
 
 /** A list of the provider. `read` returns false if the run ended before the part did. */
 type List = { readonly name: string; read(db: Db, part: ListPart): Promise<boolean> }
 
 /**
- * Reads the provider's lists of the last 90 days, at most once a day, for returns that no notice told of: of payments that were sent, and of those
- * that were received.
+ * Reads the provider's lists of the last 90 days, at most once a day, for returns that no notice announced. One list has the payments
+ * that were sent, the other one those that were received.
  */
 export function openReturnPass(world: World): (db: Db, shouldContinue: ShouldContinue) => Promise<void> {
   const { account, charges } = world.pix
@@ -77,7 +79,9 @@ function openPass(
     const now = world.clock.now()
     const stored = await returnScanOf(db, name)
     const is_over = stored !== undefined && stored.read_until >= stored.began_at
-    const is_new = !stored || (is_over && now - stored.began_at.getTime() >= PASS_EVERY_MS)
+    // A node whose clock was ahead may have begun a pass in the future.
+    const is_ahead = stored !== undefined && stored.began_at.getTime() > now + CLOCKS_DIFFER_MS
+    const is_new = !stored || is_ahead || (is_over && now - stored.began_at.getTime() >= PASS_EVERY_MS)
     const began_at = is_new ? new Date(now) : stored.began_at
     const to = began_at.getTime()
     const from = is_new ? to - RETURNS_MS : stored.read_until.getTime()
@@ -94,10 +98,10 @@ function openPass(
 const CHECKED_AT_ONCE = 20
 const AGAIN_LEAST_MS = 30_000
 const AGAIN_MOST_MS = 3_600_000
-/** After so many tries the daily pass must find what is left. */
+/** Tries per payment. Returns that the provider shows later are found by the daily pass. */
 const TRIES = 40
 
-/** Asks the provider about the payments that notices named. Nothing of a notice is believed. */
+/** Asks the provider about the payments that notices named. A notice is only a hint: amounts and states come from the answer. */
 export async function askAboutReturns(
   world: World,
   db: Db,

@@ -9,6 +9,7 @@ import { bookReceivedReturns } from './deposit-returns.ts'
 import { noteReceived } from './received.ts'
 import { changeCharge } from './states.ts'
 import {
+  type Charge,
   endingCharges,
   moveReceivedScan,
   type Received,
@@ -19,9 +20,9 @@ import {
 } from './store.ts'
 import { chargeIdOf } from './txid.ts'
 
-/** Read again each time: a payment may show late in the provider's list. */
+/** Each run reads this much of the list again: a payment may show late in it. */
 const OVERLAP_MS = 3_600_000
-/** So much of a long absence is read at once. */
+/** Beyond the overlap at most this much of the list is read at once, such as after a long outage. */
 const SLICE_MS = 3_600_000
 export const FIND_RECEIVED_MS = 30_000
 export const END_CHARGES_MS = 10_000
@@ -43,7 +44,7 @@ export function openFindReceived(world: World): Find {
     if (!charges || charges.is_played) return
     const scan = await receivedScan(db, provider)
     const now = (await databaseTime(db)).getTime()
-    // A position in the future, such as after a leap of the clock, stays; the newest hour is read all the same.
+    // A stored position in the future, left by a clock that ran ahead, is not moved back; the newest hour is read all the same.
     const position = Math.min(scan.read_until.getTime(), now - 1)
     const from = Math.max(position - OVERLAP_MS, reached ?? -Infinity)
     await readParts(
@@ -61,7 +62,7 @@ export function openFindReceived(world: World): Find {
   }
 }
 
-/** The last day is read again in parts of an hour, each of them so often. */
+/** The last 24 hours are read again hour by hour, each hour once every six hours. */
 const AGAIN_PARTS = 24
 const AGAIN_MS = 21_600_000
 export const FIND_AGAIN_MS = 600_000
@@ -83,7 +84,7 @@ export function openFindAgain(world: World): Find {
       from: new Date((newest - index) * SLICE_MS),
       to: new Date((newest - index + 1) * SLICE_MS),
     }))
-    // Until the entries can be read, or an operator closes their exceptions.
+    // Hours with unreadable entries are read until the entries can be read, or an operator closes their exceptions.
     const windows = [...hours, ...(await unreadWindows(db, 'received'))]
     const names = new Set(windows.map(nameOfWindow))
     for (const name of read_at.keys()) if (!names.has(name)) read_at.delete(name)
@@ -142,17 +143,17 @@ async function readReceived(
       else if (counts(scan, one)) seen.push(one)
     }
     if (!(await noteNew(world, db, seen, shouldContinue))) return undefined
-    // What came with the last part is stored; whether more comes, only the provider knows.
+    // A full part may not be the last one: if the time is used up, the window counts as not read to its end.
     if (part.length === AT_ONCE && !shouldContinue()) return undefined
   }
   return unread.end()
 }
 
-/** Money of before the first reading is part of what operators booked for the account, except payments of charges. */
+/** Leaves out payments from before the first reading, which operators booked with the account's balance, unless they pay a charge. */
 const counts = ({ begun_at }: Pick<ReceivedScan, 'begun_at'>, { paid_at, txid }: ReceivedPix): boolean =>
   paid_at >= begun_at || chargeIdOf(txid) !== undefined
 
-/** What came before a list broke off is a part, too: the next run has less to do. */
+/** Groups entries into parts. If the list fails, the entries read so far are handed on before the error is thrown. */
 async function* inParts<Entry>(list: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
   let part: Entry[] = []
   let broke: { readonly error: unknown } | undefined
@@ -170,7 +171,7 @@ async function* inParts<Entry>(list: AsyncIterable<Entry>): AsyncGenerator<Entry
   if (broke) throw broke.error
 }
 
-/** What is stored is passed over: nearly all that the overlap shows again. False: the time is used up. */
+/** Notes the payments that are not stored yet, and the returns of all of them. False: the time is used up. */
 async function noteNew(
   world: World,
   db: Db,
@@ -208,21 +209,29 @@ export async function endCharges(
   let broke: { readonly error: unknown } | undefined
   for (const waiting of await waitingReceived(db, AT_ONCE)) {
     if (!shouldContinue()) return
-    // A provider that does not answer about one payment keeps no charge from ending.
+    // If the provider does not answer about one payment, the charges are ended all the same; the error is thrown last.
     await creditWaiting(world, waiting).catch((error: unknown) => {
       broke ??= { error }
     })
   }
-  for (const charge of await endingCharges(db, read_until, AT_ONCE)) {
-    if (!shouldContinue()) return
-    const unreachable = { to: 'failed', failure_code: 'provider_unreachable', rail_code: null } as const
-    const change = charge.status === 'pending' ? unreachable : ({ to: 'expired' } as const)
-    await world.commit(changeCharge(world, charge, change))
+  for (let ended = AT_ONCE; ended === AT_ONCE; ) {
+    const ending = await endingCharges(db, read_until, AT_ONCE)
+    for (const charge of ending) {
+      if (!shouldContinue()) return
+      await endCharge(world, charge)
+    }
+    ended = ending.length
   }
   if (broke) throw broke.error
 }
 
-/** Nothing is credited because of a row alone: where there is a provider, it is asked again. */
+function endCharge(world: World, charge: Charge): Promise<Charge> {
+  const unreachable = { to: 'failed', failure_code: 'provider_unreachable', rail_code: null } as const
+  const change = charge.status === 'pending' ? unreachable : ({ to: 'expired' } as const)
+  return world.commit(changeCharge(world, charge, change))
+}
+
+/** Asks the provider again before the credit, because a stored row alone proves no payment. The sandbox has nobody to ask. */
 async function creditWaiting(world: World, waiting: Received): Promise<void> {
   const { charges } = world.pix
   if (!charges) return
@@ -242,8 +251,8 @@ const seenAs = ({ end_to_end_id, txid, amount, paid_at }: Received) => ({
 })
 
 /**
- * Asks the provider about payments that a notice names and that are not stored. Nothing of the notice is believed. What cannot be asked
- * now, the finder reads later.
+ * Asks the provider about the payments that a notice names and that are not stored yet. The notice is only a hint. Payments about which
+ * the provider does not answer are found by the next read of its list.
  */
 export async function hurryReceived(
   world: World,
@@ -258,12 +267,15 @@ export async function hurryReceived(
   for (const end_to_end_id of await unknownReceived(world.db, named)) {
     try {
       const seen = await charges.payment(end_to_end_id)
-      // The notice of a return may name a payment of years ago.
+      // A notice about a return may name a payment from before the first reading.
       if (!seen || !counts(await receivedScan(world.db, provider), seen)) continue
       await noteReceived(world, seen)
       await bookReceivedReturns(world, seen)
     } catch (error) {
-      log.warn({ err: error, end_to_end_id }, 'charges: a payment was not read; the finder reads it later')
+      log.warn(
+        { err: error, end_to_end_id },
+        'charges: a payment was not read; the next read of the provider’s list finds it',
+      )
     }
   }
 }

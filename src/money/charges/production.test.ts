@@ -23,7 +23,14 @@ import { acceptCharge, createCharge } from './charges.ts'
 import { openReturnPass } from './find-returns.ts'
 import { endCharges, hurryReceived, openFindAgain, openFindReceived } from './finder.ts'
 import { noteReceived } from './received.ts'
-import { type Charge, chargeById, receivedById, receivedScan, takeDueCharges } from './store.ts'
+import {
+  type Charge,
+  chargeById,
+  endingCharges,
+  receivedById,
+  receivedScan,
+  takeDueCharges,
+} from './store.ts'
 import { openChargeWorker } from './worker.ts'
 
 let bench: Bench
@@ -255,6 +262,66 @@ describe('registration', () => {
     const taken = await takeDueCharges(bench.world.db, { lease_ms: 60_000, most: 3 })
     expect(taken.map(({ partner_id }) => partner_id)).toContain(other.partner_id)
     expect(taken).toHaveLength(3)
+  })
+
+  test('is taken up in turns although slots become free one by one, and one partner has not all of them', async () => {
+    const { customer } = await open(provider())
+    for (let i = 0; i < 3; i++) await accept(customer)
+    const other = await bench.openActor()
+    const their = await bench.customer({}, other)
+    await bench.world.commit(acceptCharge(bench.world, other, requestOf(their, 3600, 'theirs', other.key_id)))
+    await bench.admin(
+      `UPDATE pix_charges SET next_attempt_at = now() - CASE partner_id WHEN '${other.partner_id}' THEN interval '1 minute' ELSE interval '2 minutes' END`,
+    )
+    const running = [{ rail: 'pix', partner_id: bench.actor.partner_id, count: 1 }]
+    const take = (most: number) =>
+      takeDueCharges(bench.world.db, { lease_ms: 60_000, most, running, per_partner: 2 })
+    expect((await take(1)).map(({ partner_id }) => partner_id)).toEqual([other.partner_id])
+    expect((await take(10)).map(({ partner_id }) => partner_id)).toEqual([bench.actor.partner_id])
+  })
+
+  test('at creation is made for a few charges at once; the others are pending, due at once, and no other partner waits', async () => {
+    const open_gates: (() => void)[] = []
+    let isHeld = true
+    const held = new Set<string>()
+    const at = provider(async (order) => {
+      if (isHeld && !order.description) {
+        held.add(order.txid)
+        await new Promise<void>((resolve) => open_gates.push(resolve))
+      }
+      return registered(order)
+    })
+    bench = await openBench({ pix: at.pix, pix_wait_ms: 300 })
+    const customer = await bench.customer({})
+    const other = await bench.openActor()
+    const their = await bench.customer({}, other)
+    // The workers of another node take up what this node leaves.
+    const worker = openChargeWorker(bench.world, silent, { follows: false })
+    const flood = Array.from({ length: 12 }, () =>
+      createCharge(bench.world, bench.actor, requestOf(customer), worker),
+    )
+    await until(() => held.size > 0, 20_000)
+    const theirs = requestOf(their, 3600, 'theirs', other.key_id)
+    const order = { ...theirs.order, description: 'at once' }
+    const open_one = await createCharge(bench.world, other, { ...theirs, order }, worker)
+    expect(JSON.parse(open_one.response.body).status).toBe('open')
+    const answers = await Promise.all(flood)
+    expect(answers.map(({ response }) => JSON.parse(response.body).status)).toEqual(Array(12).fill('pending'))
+    expect(held.size).toBe(2)
+    const due = async () => {
+      const { rows } = await bench.world.db.query(
+        `SELECT count(*)::integer AS count FROM pix_charges WHERE status = 'pending' AND next_attempt_at <= now()`,
+      )
+      return rows[0].count
+    }
+    await until(async () => (await due()) === 10, 20_000)
+    isHeld = false
+    for (const open_gate of open_gates) open_gate()
+    start()
+    const pending = async () =>
+      (await bench.world.db.query(`SELECT FROM pix_charges WHERE status <> 'open'`)).rowCount
+    await until(async () => (await pending()) === 0, 20_000)
+    expect(new Set(at.asked).size).toBe(13)
   })
 
   test('without a provider that takes payments in, a charge is refused', async () => {
@@ -710,5 +777,30 @@ describe('the end of a charge', () => {
     at.paid.push(payment(charge.txid, 50n))
     await find()
     expect(await statusOf(charge)).toBe('paid')
+  })
+
+  test('comes in one run for all whose time is over, partners in turn', async () => {
+    const { customer } = await open(provider())
+    await find()
+    const other = await bench.openActor()
+    const their = await bench.customer({}, other)
+    for (let i = 0; i < 6; i++) await Promise.all(Array.from({ length: 20 }, () => accept(customer, 60)))
+    const theirs = requestOf(their, 60, 'theirs', other.key_id)
+    const done = await bench.world.commit(acceptCharge(bench.world, other, theirs))
+    if (done.kind !== 'made') throw new Error(done.kind)
+    await bench.admin(
+      'SET session_replication_role = replica',
+      `UPDATE pix_charges SET created_at = created_at - interval '2 hours', expires_at = expires_at - interval '2 hours',
+         next_attempt_at = now() + interval '1 hour'`,
+      `UPDATE claims SET claimed_at = claimed_at - interval '2 hours', expires_at = expires_at - interval '2 hours'`,
+    )
+    // Of another partner, and the youngest.
+    const [first, second] = await endingCharges(bench.world.db, undefined, 2)
+    expect([first!.partner_id, second!.partner_id]).toContain(other.partner_id)
+    await end()
+    const { rows } = await bench.world.db.query(
+      'SELECT status, count(*)::integer FROM pix_charges GROUP BY 1',
+    )
+    expect(rows).toEqual([{ status: 'failed', count: 121 }])
   })
 })

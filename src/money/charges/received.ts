@@ -41,8 +41,8 @@ type Noting = {
 }
 
 /**
- * What the provider shows of a payment that came in. It may be noted as often as it is seen: the payment is credited once, as much as was
- * paid, whatever the state of its charge. A payment that names no charge is stored, and never credited.
+ * Stores a payment that the provider shows, and credits the amount to the customer of its charge, whatever the state of the charge. A
+ * payment that is noted again is not credited again. A payment that names no charge is stored, and never credited.
  */
 export async function noteReceived(
   world: World,
@@ -58,7 +58,7 @@ export async function noteReceived(
   try {
     return await (noting.commit ?? world.commit)(crediting(world, charge, seen))
   } catch (error) {
-    // Two nodes saw it at the same time, and the other one stored it.
+    // Another node has stored the payment meanwhile: start again from the stored row.
     if (isDoublePayment(error)) return noteReceived(world, seen, noting)
     throw error
   }
@@ -70,7 +70,7 @@ async function chargeOf(world: World, { txid }: Pick<ReceivedPix, 'txid'>): Prom
   return charge?.txid === txid ? charge : undefined
 }
 
-/** A payment that waits is credited as it was stored, to the customer of its charge, or not at all. */
+/** Whether the provider now shows another txid or amount than the stored ones. Such a payment is not credited. */
 const isAnother = (known: Received, { txid, amount }: Pick<ReceivedPix, 'txid' | 'amount'>): boolean =>
   known.txid !== (txid ?? null) || known.amount !== amount
 
@@ -110,7 +110,7 @@ const receivedOf = (seen: Omit<ReceivedPix, 'returns'>, seen_at: Date): Received
   amount_returned: 0n,
 })
 
-/** The first name only. */
+/** Keeps the first name and replaces the rest by ***. */
 const maskName = (name: string): string =>
   `${name
     .replaceAll(/[^\p{L} ]/gu, '')
@@ -133,7 +133,7 @@ function crediting(
         { source: creditTurns, id: end_to_end_id },
       ],
       accounts: [{ customer_id, asset: 'BRL' }],
-      // Written by whoever holds the charge.
+      // Need no lock of their own: every command that credits the payment holds one of the locks above.
       reads: [
         { source: receivedRows, id: end_to_end_id },
         { source: operatorCredits, id: end_to_end_id },
@@ -198,7 +198,7 @@ function crediting(
   }
 }
 
-/** An operator's credit of the same payment may share the batch. */
+/** Shows the uncommitted row to a later command of the same batch, which may be an operator's credit of the same payment. */
 const keptFor = ({ end_to_end_id: id, charge_id, amount, amount_returned }: Received) =>
   keep(paymentsByReference, { id, charge_id, amount, amount_returned })
 
@@ -235,7 +235,7 @@ function leftToHand(
   }
 }
 
-/** What would lift the balance above the largest amount waits until there is room. */
+/** Whether balance and charge stay within the largest amount after the credit. Otherwise the payment waits until there is room. */
 function fits({ customer_id, amount_received }: Charge, amount: bigint, held: Held): boolean {
   const { balance, in_transit } = held.account({ customer_id, asset: 'BRL' }) ?? {
     balance: 0n,
@@ -244,7 +244,7 @@ function fits({ customer_id, amount_received }: Charge, amount: bigint, held: He
   return balance + in_transit + amount <= UNITS_MAX && amount_received + amount <= UNITS_MAX
 }
 
-/** The charge with one more payment: paid once the sum is complete, unless its end was another one for good. */
+/** Adds a payment to the charge. When the sum is complete, the charge becomes paid, even after it expired; a failed one stays failed. */
 function paymentWrites(world: World, charge: Charge, { amount, paid_at }: Received, now: Date): Write[] {
   const after = { ...charge, amount_received: charge.amount_received + amount }
   const is_final = charge.status === 'paid' || charge.status === 'failed'
@@ -252,7 +252,7 @@ function paymentWrites(world: World, charge: Charge, { amount, paid_at }: Receiv
   return writesOf(world, { ...after, status: 'paid', sequence: charge.sequence + 1, paid_at }, now)
 }
 
-/** Nothing is credited: the payment is for a person. */
+/** Stores a payment without a known charge and opens an exception: a person must decide whose money it is. */
 async function noteUnknown(world: World, seen: Omit<ReceivedPix, 'returns'>): Promise<Received> {
   const received = receivedOf(seen, new Date(world.clock.now()))
   const { end_to_end_id, amount, txid, payer_name, payer_document } = received

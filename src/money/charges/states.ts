@@ -4,14 +4,14 @@ import type { World } from '../../world.ts'
 import { type ChargeFailureCode, renderCharge } from './contract.ts'
 import { type Charge, chargeRows, updateCharges } from './store.ts'
 
-/** What becomes of a charge, except by payments. Each change is made once: a charge in another state stays as it is. */
+/** A change of a charge that no payment causes. Each is made once: a charge in another state stays as it is. */
 type ChargeChange =
   | { readonly to: 'open'; readonly br_code: string }
   | { readonly to: 'failed'; readonly failure_code: ChargeFailureCode; readonly rail_code: string | null }
   /** `at_once`: the time to pay ends now. */
   | { readonly to: 'expired'; readonly at_once?: true }
 
-/** States from which a charge comes into each of these. */
+/** The state that a charge must be in before each change. */
 const before = { open: 'pending', failed: 'pending', expired: 'open' } as const
 
 export function changeCharge(

@@ -2,6 +2,7 @@ import { columnsOf } from '../../db/columns.ts'
 import { isUniqueViolation } from '../../db/failure.ts'
 import { type ListSource, narrowly, ofCustomer } from '../../db/newest.ts'
 import type { Db } from '../../db/pool.ts'
+import type { FreeSlots } from '../../db/slots.ts'
 import { insertInto, rowSource, targetOf, updateOf } from '../../ledger/command.ts'
 
 export type ChargeStatus = 'pending' | 'open' | 'paid' | 'expired' | 'failed'
@@ -55,6 +56,7 @@ export type Received = {
 }
 
 const columns = columnsOf('pix_charges')
+const UNBOUNDED = 1_000_000
 
 export const insertCharges = insertInto('pix_charges', {
   id: 'text',
@@ -106,24 +108,38 @@ export async function chargeById(db: Db, id: string): Promise<Charge | undefined
   return rows[0]
 }
 
+type TakeCharges = {
+  readonly lease_ms: number
+  readonly most: number
+  /** Charges of each partner that are being registered on this node. */
+  readonly running?: FreeSlots['running']
+  readonly per_partner?: number
+}
+
 /**
- * Takes pending charges that are due, with a lease: until it ends, other workers pass over them. Partners take turns, so that many charges
- * of one partner do not keep those of another one waiting.
+ * Takes pending charges that are due, with a lease: until it ends, other workers pass over them. The partner with the fewest charges under
+ * way on this node goes first, so that many charges of one partner do not keep those of another one waiting.
  */
 export async function takeDueCharges(
   db: Db,
-  { lease_ms, most }: { readonly lease_ms: number; readonly most: number },
+  { lease_ms, most, running = [], per_partner = UNBOUNDED }: TakeCharges,
 ): Promise<Charge[]> {
   const { rows } = await db.query({
     name: 'take due charges',
     text: `UPDATE pix_charges SET attempts = attempts + 1,
         next_attempt_at = clock_timestamp() + make_interval(secs => $1::float8 / 1000)
       WHERE id = ANY(ARRAY(SELECT c.id FROM pix_charges c JOIN (
-          SELECT id, row_number() OVER (PARTITION BY partner_id ORDER BY next_attempt_at) AS turn FROM pix_charges
+          SELECT id, coalesce(running.count, 0) + row_number() OVER (PARTITION BY partner_id ORDER BY next_attempt_at) AS turn
+          FROM pix_charges LEFT JOIN unnest($3::text[], $4::integer[]) AS running (partner_id, count) USING (partner_id)
           WHERE status = 'pending' AND next_attempt_at <= clock_timestamp()) AS due ON due.id = c.id
-        WHERE c.status = 'pending' AND c.next_attempt_at <= clock_timestamp()
+        WHERE c.status = 'pending' AND c.next_attempt_at <= clock_timestamp() AND due.turn <= $5
         ORDER BY due.turn, c.next_attempt_at LIMIT $2 FOR NO KEY UPDATE OF c SKIP LOCKED)) RETURNING ${columns}`,
-    values: [lease_ms, most],
+    values: [
+      ...[lease_ms, most],
+      running.map(({ partner_id }) => partner_id),
+      running.map(({ count }) => count),
+      per_partner,
+    ],
   })
   return rows
 }
@@ -142,12 +158,17 @@ export async function registerLater(
   })
 }
 
-/** Charges whose time to pay is over; of those that wait for payers, only if all payments up to then were read. */
+/**
+ * Charges whose time to pay is over; of those that wait for payers, only if all payments up to then were read. Partners take turns, so that
+ * many charges of one partner do not keep those of another one from ending.
+ */
 export async function endingCharges(db: Db, read_until: Date | undefined, most: number): Promise<Charge[]> {
   const { rows } = await db.query({
     name: 'ending charges',
-    text: `SELECT ${columns} FROM pix_charges WHERE status IN ('pending', 'open') AND expires_at <= clock_timestamp()
-      AND expires_at < coalesce($1::timestamptz, 'infinity') ORDER BY expires_at LIMIT $2`,
+    text: `SELECT ${columns} FROM pix_charges WHERE id = ANY(ARRAY(
+        SELECT id FROM pix_charges WHERE status IN ('pending', 'open') AND expires_at <= clock_timestamp()
+          AND expires_at < coalesce($1::timestamptz, 'infinity')
+        ORDER BY row_number() OVER (PARTITION BY partner_id ORDER BY expires_at), expires_at LIMIT $2)) ORDER BY expires_at`,
     values: [read_until ?? null, most],
   })
   return rows
@@ -186,7 +207,7 @@ export const chargeList: ListSource = {
 
 const receivedColumns = columnsOf('pix_received')
 
-/** The payment's own id is its id here. */
+/** Payments by their end_to_end_id, which is the id of the row. */
 export const receivedRows = rowSource<Received & { readonly id: string }>(
   'pix received',
   `SELECT ${receivedColumns}, end_to_end_id AS id FROM pix_received WHERE end_to_end_id = ANY($1::text[])`,
@@ -235,7 +256,7 @@ export async function paymentsOf(db: Db, charge_id: string, most: number): Promi
   return rows
 }
 
-/** Those of these payments that are not stored. */
+/** Which of these payments are not stored yet. */
 export async function unknownReceived(db: Db, end_to_end_ids: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>({
     name: 'unknown pix received',

@@ -13,17 +13,17 @@ import { payoutById } from './store.ts'
 
 /**
  * Compares the payments that the provider lists with the payouts of the database. A payment under an id of this service that the database
- * does not know means that the database is behind the outside, such as after a restore: the rail is paused, because partners would order
- * the lost payouts again. Operators who resume the rail accept the payments that an exception named before.
+ * does not know means that the database lacks payouts, such as after a restore: the rail is paused, because partners would order the lost
+ * payouts again. Operators who resume the rail accept the payments that an exception named before.
  */
 /** The list of a day is read by the hour. */
 const SLICE_MS = 3_600_000
 const SLICES = 24
-/** The newest slices are read by every run, the others so often. */
+/** Every run reads this many of the newest hours. The other hours are read once every six hours. */
 const NEWEST = 2
 const AGAIN_MS = 21_600_000
 const BATCH = 500
-/** Exceptions of one run; the others follow with the next one. */
+/** Unknown payments that are reported at once; later runs report the others. */
 const UNKNOWN_MOST = 50
 
 type Known = {
@@ -105,7 +105,7 @@ export async function readSent(
     }
     const { send_id } = sent
     const payout_id = send_id === undefined ? undefined : payoutIdOf(send_id)
-    // Payments by hand, or of another program, are none of ours.
+    // Leaves out payments that were made by hand, or by another program.
     if (send_id === undefined || payout_id === undefined) continue
     batch.push({ ...sent, send_id, payout_id })
     if (batch.length < BATCH) continue
@@ -116,7 +116,7 @@ export async function readSent(
   return is_whole
 }
 
-/** What cannot be read cannot be compared. Its id alone tells whether the database knows it. */
+/** An unreadable entry is not compared. If its id can be read, it tells whether the database knows the payout. */
 async function compareUnread(world: World, db: Db, { send_id }: UnreadEntry): Promise<void> {
   const payout_id = send_id === undefined ? undefined : payoutIdOf(send_id)
   if (send_id === undefined || payout_id === undefined) return
@@ -133,7 +133,7 @@ async function compareBatch(world: World, db: Db, batch: readonly Ours[]): Promi
     const payout = known.get(sent.payout_id)
     if (payout) await compareOne(world, db, payout, sent)
   }
-  // Before the returns: a return that cannot be booked now must not keep the rail of a restored database open.
+  // Before the returns: unknown payments must pause the rail even if booking a return fails.
   await reportUnknown(
     world,
     db,
@@ -142,7 +142,7 @@ async function compareBatch(world: World, db: Db, batch: readonly Ours[]): Promi
   await bookListedReturns(world, db, batch)
 }
 
-/** Books what has come back by the provider's list, and is not booked yet. */
+/** Books the returns that the provider lists and that are not booked yet. */
 export async function bookListedReturns(world: World, db: Db, batch: readonly Ours[]): Promise<void> {
   const returned = batch.filter(({ returns = [] }) => returns.some(({ state }) => state !== 'open'))
   if (returned.length === 0) return
@@ -184,7 +184,7 @@ async function compareOne({ clock }: World, db: Db, payout: Known, sent: Ours): 
   })
 }
 
-/** Whether an exception of this kind, open or closed, has told of the object. Others tell of something else. */
+/** Whether the object has an exception of this kind, open or closed. */
 const isNamed = async (db: Db, object_id: string, asked: Exception['kind']): Promise<boolean> =>
   (await exceptionsAbout(db, object_id)).some(({ kind }) => kind === asked)
 

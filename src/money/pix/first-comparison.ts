@@ -6,15 +6,15 @@ import { compareSent } from './compare-sent.ts'
 
 /**
  * A node that starts on a restored database must not send before it knows what the provider has sent: partners order lost payouts again,
- * under other ids. So the first sends of a node wait until the provider's list was compared with the payouts, from shortly before the
- * newest payout of the database on: whatever was lost is younger. An unknown payment in the list pauses the rail. The wait is bounded:
- * a list that cannot be read must not stop payments for ever.
+ * under other ids. So the first sends of a node wait until the provider's list was compared with the payouts. The comparison begins
+ * shortly before the newest payout of the database, because lost payouts are younger. An unknown payment in the list pauses the rail. The
+ * wait is bounded: a list that cannot be read must not stop payments for ever.
  */
 const BEFORE_NEWEST_MS = 3_600_000
 const MOST_MS = 86_400_000
 const WAIT_MOST_MS = 120_000
 const RETRY_MS = 2000
-/** An order waits so long before it is refused. */
+/** How long an order waits for the comparison before it is refused. */
 const ORDER_WAIT_MS = 1000
 const RETRY_AFTER_SECONDS = 5
 
@@ -24,14 +24,14 @@ type Gate = {
   readonly until: number
   /** The comparison that is under way. */
   running?: Promise<void> | undefined
-  /** No comparison begins before, on this process's monotonic clock. */
+  /** No comparison begins before this time, on this process's monotonic clock. */
   next_at: number
 }
 
-/** By pool: each node and world has one. */
+/** Keyed by pool: a node has one pool per world. */
 const gates = new WeakMap<Pool, Gate>()
 
-/** Whether this node may send. Begins or goes on with the comparison, and does not wait for it. */
+/** Whether this node may send. If not, begins the comparison unless it is running, and does not wait for it. */
 export function maySend(world: World): boolean {
   if (!world.pix.account) return true
   const gate = gateOf(world)
@@ -40,7 +40,7 @@ export function maySend(world: World): boolean {
   return false
 }
 
-/** The same after a moment, if the comparison is under way. */
+/** Like `maySend`, but waits a moment for a comparison that is running. */
 export async function maySendSoon(world: World): Promise<boolean> {
   if (maySend(world)) return true
   const { running } = gateOf(world)

@@ -4,6 +4,7 @@ import { type Bench, openBench, silent } from '../../../test/support/rail-bench.
 import { until } from '../../../test/support/wait.ts'
 import { systemClock } from '../../core/clock.ts'
 import { money, UNITS_MAX } from '../../core/money.ts'
+import { claimOf } from '../../ledger/once.ts'
 import { readClientCertificate } from '../../rails/pix/efi/certificate.ts'
 import { openEfi } from '../../rails/pix/efi/rail.ts'
 import type {
@@ -23,6 +24,7 @@ import { deposit } from '../deposits/deposits.ts'
 import { compareSent, openCompareSent } from './compare-sent.ts'
 import { assertCompared } from './first-comparison.ts'
 import { failNeverSent } from './never-sent.ts'
+import { createPayout } from './payouts.ts'
 import { openPayoutWorker } from './worker.ts'
 
 /** What becomes of a payout on a rail that refuses for a while, or for good. */
@@ -412,23 +414,211 @@ test.each([1, 2])('a rail that takes %i at once gets no more, from all nodes tog
   expect(new Set(paid).size).toBe(12)
 })
 
-test('a payout without a turn within its lease is not sent, and asked about soon', async () => {
-  const sent: string[] = []
-  const first = await open({
-    sending: { visible_after_ms: 0, at_once: 1 },
-    async send({ send_id }) {
-      sent.push(send_id)
-      return { kind: 'unknown' }
-    },
-  })
+/** Takes the only turn of the rail, as a node that is paying does. */
+async function takeTurn() {
   const holder = await bench.world.db.connect()
   await holder.query(`SELECT pg_advisory_lock(hashtextextended('pix turn ' || current_schema() || ' 0', 0))`)
-  const began = performance.now()
-  // So little of the lease is left that one call fits in, and hardly any waiting.
-  await first.worker.send(first.payout, began - bench.world.lease_ms + bench.world.rail_timeout_ms + 300)
+  return { giveBack: () => holder.release(new Error('over')) }
+}
+
+test('a repeated send without a turn within its lease is not made, and the payout is asked about again', async () => {
+  let sends = 0
+  let questions = 0
+  const pix: PixRail<'sandbox'> = {
+    ...quietPix,
+    sending: { visible_after_ms: 0, at_once: 1 },
+    async send() {
+      sends++
+      return { kind: 'unknown' }
+    },
+    async status() {
+      questions++
+      return { kind: 'absent' }
+    },
+  }
+  bench = await openBench({ pix, lease_ms: 900, rail_timeout_ms: 300 })
+  const turn = await takeTurn()
+  const payout = await bench.payout(await bench.customer({ BRL: BALANCE }))
+  await bench.past(payout, '1 minute')
+  stopping.push(openPayoutWorker(bench.world, silent).stop)
+  await until(() => questions >= 2, 20_000)
+  expect(sends).toBe(0)
+  turn.giveBack()
+})
+
+test('a first send keeps its lease while it waits for its turn: nobody asks about it, and it is sent once', async () => {
+  const sent: string[] = []
+  let questions = 0
+  const pix = {
+    sending: { visible_after_ms: 60_000, at_once: 1 },
+    async send({ send_id }: { send_id: string }) {
+      sent.push(send_id)
+      return SETTLED
+    },
+    async status(): Promise<PixStatus> {
+      questions++
+      return { kind: 'absent' }
+    },
+  }
+  const { worker } = await open(pix)
+  const turn = await takeTurn()
+  const node = bench.openNode({ lease_ms: 900, rail_timeout_ms: 300 })
+  const payout = await bench.payout(await bench.customer({ BRL: BALANCE }), { node })
+  const sending = openPayoutWorker(node, silent, { follows: false })
+  const settled = sending.send(payout, performance.now())
+  // Two leases later.
+  const ends_at = payout.next_attempt_at.getTime()
+  await until(
+    async () => (await bench.payoutNow(payout.id)).next_attempt_at.getTime() > ends_at + 900,
+    20_000,
+  )
   expect(sent).toEqual([])
-  expect((await bench.payoutNow(first.payout.id)).next_attempt_at.getTime()).toBeLessThan(Date.now() + 5000)
-  holder.release(new Error('over'))
+  turn.giveBack()
+  expect((await settled)?.payout.status).toBe('completed')
+  await worker.stop()
+  expect({ sent, questions }).toEqual({ sent: [payout.send_id], questions: 0 })
+})
+
+describe('turns at a rail that takes one payment at a time', () => {
+  /** Each payment is under way until the test ends it. */
+  function openTeller() {
+    const sent: string[] = []
+    const under_way: (() => void)[] = []
+    let questions = 0
+    const pix: PixRail<'sandbox'> = {
+      ...quietPix,
+      sending: { visible_after_ms: 60_000, at_once: 1 },
+      async send({ send_id }) {
+        sent.push(send_id)
+        await new Promise<void>((resolve) => under_way.push(resolve))
+        return { kind: 'settled', end_to_end_id: `E00000000202611151200${send_id.slice(-11)}` }
+      },
+      async status() {
+        questions++
+        return { kind: 'absent' }
+      },
+    }
+    const endNext = async () => {
+      await until(() => under_way.length > 0, 20_000)
+      under_way.shift()!()
+    }
+    return { pix, sent, endNext, questions: () => questions }
+  }
+
+  test('go to the partners in turn: many payouts of one partner delay those of another by one', async () => {
+    const teller = openTeller()
+    await open(teller.pix)
+    const worker = openPayoutWorker(bench.world, silent, { follows: false })
+    const crowd = await bench.customer({ BRL: BALANCE })
+    const other = await bench.openActor()
+    const alone = await bench.customer({ BRL: BALANCE }, other)
+    const many = await Promise.all(Array.from({ length: 6 }, () => bench.payout(crowd)))
+    const one = await bench.payout(alone, { by: other })
+    const sending = [...many, one].map((payout) => worker.send(payout, performance.now()))
+    for (const _ of sending) await teller.endNext()
+    await Promise.all(sending)
+    expect(teller.sent.indexOf(one.send_id)).toBeLessThanOrEqual(2)
+    expect(new Set(teller.sent).size).toBe(7)
+  })
+
+  test('go to the nodes in turn: the queue of one node does not pass a payout of another', async () => {
+    const teller = openTeller()
+    await open(teller.pix)
+    const [crowded, other] = [bench.world, bench.openNode({ pix: teller.pix })]
+    const customer = await bench.customer({ BRL: BALANCE })
+    const many = await Promise.all(Array.from({ length: 4 }, () => bench.payout(customer)))
+    const one = await bench.payout(customer, { node: other })
+    const workers = [crowded, other].map((node) => openPayoutWorker(node, silent, { follows: false }))
+    const sending = many.map((payout) => workers[0]!.send(payout, performance.now()))
+    await until(() => teller.sent.length === 1, 20_000)
+    sending.push(workers[1]!.send(one, performance.now()))
+    // The turn of the payment that is under way, and the place of the node that is next.
+    await until(async () => (await locks()) === 2, 20_000)
+    for (const _ of sending) await teller.endNext()
+    await Promise.all(sending)
+    expect(teller.sent[1]).toBe(one.send_id)
+  })
+
+  const locks = async () => {
+    const { rows } = await bench.world.db.query(
+      `SELECT count(*)::integer AS count FROM pg_locks WHERE locktype = 'advisory' AND granted
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    )
+    return rows[0].count
+  }
+
+  test('are waited for by eight first sends of a partner on a node; a worker sends the rest, without asking about it', async () => {
+    const teller = openTeller()
+    bench = await openBench({ pix: teller.pix, pix_wait_ms: 0 })
+    const node = bench.world
+    const worker = openPayoutWorker(node, silent, { follows: false })
+    const customer = await bench.customer({ BRL: BALANCE })
+    const order = (n: number) =>
+      createPayout(
+        node,
+        bench.actor,
+        {
+          order: {
+            ...{ customer_id: customer, amount: money('BRL', 100n), description: null, metadata: {} },
+            ...{ to: { pix_key: 'ana@example.com' }, idempotency_key: `many-${n}` },
+          },
+          claim: claimOf(bench.actor.key_id, 'pix.payout', { idempotency_key: `many-${n}` }),
+          bodyOf: () => '',
+        },
+        { worker, countLookup: async () => {} },
+      )
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, n) => order(n)))
+    const ids = answers.map(({ response }) => JSON.parse(response.body).id as string)
+    const attempts = await Promise.all(ids.map(async (id) => (await bench.payoutNow(id)).attempts))
+    expect(attempts.sort()).toEqual([...Array(4).fill(0), ...Array(8).fill(1)])
+    stopping.push(openPayoutWorker(bench.openNode(), silent).stop)
+    for (const _ of ids) await teller.endNext()
+    await until(
+      async () => (await Promise.all(ids.map(bench.payoutNow))).every(({ status }) => status === 'completed'),
+      20_000,
+    )
+    expect(new Set(teller.sent).size).toBe(12)
+    expect(teller.sent).toHaveLength(12)
+    expect(teller.questions()).toBe(0)
+  })
+
+  test('a refusal of what a worker sent first is not believed before the rail was asked', async () => {
+    let says: PixStatus = { kind: 'absent' }
+    await open({
+      sending: { visible_after_ms: 0, at_once: 1 },
+      send: async () => ({ kind: 'refused', rail_code: 'AM02' }),
+      status: async () => says,
+    })
+    const payout = await bench.payout(await bench.customer({ BRL: BALANCE }))
+    // As if it had been left to a worker, by a database that has lost the send since.
+    await bench.admin(`UPDATE payouts SET attempts = 0, next_attempt_at = now() WHERE id = '${payout.id}'`)
+    await until(async () => (await bench.payoutNow(payout.id)).refusal !== null, 20_000)
+    says = SETTLED
+    await askNow(payout.id)
+    await until(async () => (await bench.payoutNow(payout.id)).status !== 'processing', 20_000)
+    expect(await bench.payoutNow(payout.id)).toMatchObject({ status: 'completed', failure_code: null })
+  })
+
+  test('a payout that was left for longer than its time for sending is asked about, and not sent', async () => {
+    const sends: string[] = []
+    let questions = 0
+    await open({
+      sending: { visible_after_ms: 0, at_once: 1, send_for_ms: 600_000 },
+      async send({ send_id }) {
+        sends.push(send_id)
+        return SETTLED
+      },
+      async status() {
+        questions++
+        return { kind: 'absent' }
+      },
+    })
+    const payout = await bench.payout(await bench.customer({ BRL: BALANCE }))
+    await bench.past(payout, '11 minutes')
+    await bench.admin(`UPDATE payouts SET attempts = 0, next_attempt_at = now() WHERE id = '${payout.id}'`)
+    await until(async () => questions > 0 && (await bench.payoutNow(payout.id)).absent_at !== null, 20_000)
+    expect(sends).toEqual([])
+  })
 })
 
 describe('the list of the provider', () => {

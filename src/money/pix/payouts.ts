@@ -83,8 +83,8 @@ async function findCounterparty(
 }
 
 /**
- * Whom the payout is for, on a rail where nobody can look a key up: the provider pays only if the key belongs to this document. The name
- * is known if it is the customer's own.
+ * The recipient on a rail without a look-up of keys: the provider pays only if the key belongs to this document. The name is known only if
+ * the document is the customer's own.
  */
 const expectedHolder = (customer: AccountHolder, document: string): AccountHolder => ({
   name: document === customer.document ? customer.name : '',
@@ -128,24 +128,31 @@ export async function createPayout(
   const seen = await readClaimAndCustomer(world.db, { claim, customer_id: order.customer_id })
   const record = await confirmRecord(world, partner_id, claim, seen?.record)
   if (record) return { response: await responseUnder(world, worker, record), replayed: true }
-  const { command, payable } = await preparePayout(world, actor, request, async () => seen?.customer)
-  // A refusal reveals something about the key's holder, so it counts as a look-up: otherwise keys could be scanned with payouts.
-  if (!payable) await countLookup()
-  const since = performance.now()
-  const done = await world.commit(command)
-  switch (done.kind) {
-    case 'refused':
-      return { response: done.response, replayed: false }
-    case 'existing':
+  const leave = await worker.admit(partner_id)
+  let sending: Promise<unknown> | undefined
+  try {
+    const ordered = { ...request, is_left: !leave }
+    const { command, payable } = await preparePayout(world, actor, ordered, async () => seen?.customer)
+    // A refusal reveals something about the key's holder, so it counts as a look-up: otherwise keys could be scanned with payouts.
+    if (!payable) await countLookup()
+    const since = performance.now()
+    const done = await world.commit(command)
+    if (done.kind === 'refused') return { response: done.response, replayed: false }
+    if (done.kind === 'existing')
       return { response: await responseUnder(world, worker, done.record), replayed: true }
-    case 'made': {
-      countOrder(world, RAIL, order.amount.units)
-      const watch = worker.watch(done.made.id)
-      worker.send(done.made, since).catch(() => {}) // After an error a worker takes the payout up when the lease ends.
-      const response = await awaitResponse(world, done.made, watch)
-      crashPoint('before_answer')
-      return { response, replayed: false }
-    }
+    countOrder(world, RAIL, order.amount.units)
+    const watch = worker.watch(done.made.id)
+    // After an error a worker takes the payout up when the lease ends.
+    if (leave)
+      sending = worker
+        .send(done.made, since)
+        .catch(() => {})
+        .finally(leave)
+    const response = await awaitResponse(world, done.made, watch)
+    crashPoint('before_answer')
+    return { response, replayed: false }
+  } finally {
+    if (!sending) leave?.()
   }
 }
 
@@ -169,7 +176,7 @@ const accountOf = ({ customer_id }: { customer_id: string }) => ({ customer_id, 
 async function preparePayout(
   world: World,
   actor: PartnerActor,
-  request: PayoutRequest,
+  request: PayoutRequest & IsLeft,
   select: (id: string) => Promise<OrderingCustomer | undefined> = (id) => customerById(world.db, id),
 ): Promise<{ command: Command<Once<Payout>>; payable: boolean }> {
   const { order } = request
@@ -187,11 +194,15 @@ async function preparePayout(
   }
 }
 
-type AcceptedRequest = PayoutRequest & {
-  readonly counterparty: Counterparty | undefined
-  /** The rail's limit of one order; absent or null: none. */
-  readonly order_most?: bigint | null
-}
+/** `is_left`: the node that accepts the payout does not send it; a worker takes it up at once. */
+type IsLeft = { readonly is_left?: boolean }
+
+type AcceptedRequest = PayoutRequest &
+  IsLeft & {
+    readonly counterparty: Counterparty | undefined
+    /** The rail's limit of one order; absent or null: none. */
+    readonly order_most?: bigint | null
+  }
 
 export function acceptPayout(
   world: World,
@@ -213,7 +224,7 @@ function acceptance(
   actor: PartnerActor,
   held: Held,
   id: string,
-  { order, counterparty, order_most = null, request_id = null }: AcceptedRequest,
+  { order, counterparty, order_most = null, request_id = null, is_left = false }: AcceptedRequest,
 ) {
   const { partner_id } = actor
   const { customer_id } = order
@@ -229,8 +240,8 @@ function acceptance(
   assertOrderFits(RAIL, { units: order.amount.units, order_most })
   const keeps = spendHeld(held, limited(order))
   assertCovered(held.account(accountOf(order))!, gross) // interface §4.1, rule 1
-  const payout = newPayout(world, actor, held.now, { id, order, counterparty, request_id })
-  // The node that accepts the payout sends it at once, so the row is `processing` before anything is sent.
+  const payout = newPayout(world, actor, held.now, { id, order, counterparty, request_id, is_left })
+  // The payout is sent at once, so the row is `processing` before anything is sent.
   const processing: Payout = { ...payout, status: 'processing', sequence: 2 }
   const rendered = renderPayout(payout)
   const event = (type: 'pix.payout.created' | 'pix.payout.processing', { status, sequence }: Payout) =>
@@ -259,13 +270,14 @@ function acceptance(
   }
 }
 
-type Accepted = Pick<Payout, 'id' | 'counterparty' | 'request_id'> & { readonly order: PayoutOrder }
+type Accepted = Pick<Payout, 'id' | 'counterparty' | 'request_id'> &
+  Required<IsLeft> & { readonly order: PayoutOrder }
 
 const newPayout = (
   world: World,
   actor: PartnerActor,
   now: Date,
-  { id, order, counterparty, request_id }: Accepted,
+  { id, order, counterparty, request_id, is_left }: Accepted,
 ): Payout => ({
   id,
   partner_id: actor.partner_id,
@@ -281,8 +293,9 @@ const newPayout = (
   end_to_end_id: null,
   failure_code: null,
   rail_code: null,
-  attempts: 1,
-  next_attempt_at: new Date(now.getTime() + world.lease_ms),
+  // The first attempt is the lease of the node that accepts the payout, or that of the first worker.
+  attempts: is_left ? 0 : 1,
+  next_attempt_at: is_left ? now : new Date(now.getTime() + world.lease_ms),
   sequence: 1,
   created_at: now,
   completed_at: null,

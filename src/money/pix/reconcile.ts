@@ -19,7 +19,7 @@ import { type Payout, payoutColumns } from './store.ts'
  */
 const ASKED_MOST = 200
 const ASKED_AT_ONCE = 10
-/** Payments may show late in the provider's list. */
+/** The list is read this far back from the stored position, because payments may show late in it. */
 const LIST_OVERLAP_MS = 3_600_000
 
 export async function reconcilePixOn(db: Db, world: World): Promise<PixReconciliation | undefined> {
@@ -42,12 +42,12 @@ export async function reconcilePixOn(db: Db, world: World): Promise<PixReconcili
   const outside = available + blocked
   const known = sumOf(paid) + read.uncovered - read.uncredited - unread
   const booked = read.came_in - read.went_out
-  // What was booked while the balance was read.
+  // The balance may or may not include unsure payouts and what was booked while it was read.
   const least = -(sumOf(unsure) + read.came_in - before_it.came_in)
   const most = read.went_out - before_it.went_out
   const exact = outside - booked + known
   const difference = exact >= least && exact <= most ? 0n : exact
-  // What may have been paid, or was booked meanwhile, is on its way as far as it explains the balance.
+  // What is within these bounds counts as on its way, as far as it explains the balance.
   const on_its_way = known - (exact - difference)
   const made: PixReconciliation = {
     ...{ id: world.newId('reconciliation'), rail: RAIL, asset: 'BRL', wallet: provider },
@@ -107,7 +107,7 @@ async function openPayoutsOf(db: Db): Promise<readonly Payout[]> {
   return rows
 }
 
-/** Asked before the balance is read: what is paid then has left the account. Of so many open payouts the oldest are asked about. */
+/** Asks before the balance is read, so that what is paid has left the account by then. Only the oldest open payouts are asked about. */
 async function askWhichArePaid(world: World, open: readonly Payout[]): Promise<ReadonlySet<string>> {
   const paid = new Set<string>()
   for (let i = 0; i < Math.min(open.length, ASKED_MOST); i += ASKED_AT_ONCE) {
@@ -129,7 +129,7 @@ async function sumUnread({ pix, clock }: World, db: Db): Promise<bigint> {
     provider,
   ])
   const [scan] = rows
-  // An application without the right to read the list: whatever came in is a difference, and paid payouts are compared all the same.
+  // The list was never read, perhaps for lack of the right to it: what came in is a difference, and payouts are compared all the same.
   if (!scan || scan.read_until <= scan.begun_at) return 0n
   const from = new Date(Math.max(scan.begun_at.getTime(), scan.read_until.getTime() - LIST_OVERLAP_MS))
   const listed = new Map<string, bigint>()

@@ -21,7 +21,7 @@ export type StoredReturn = {
   readonly booked_at: Date | null
 }
 
-export const returnColumns = columnsOf('pix_returns')
+const returnColumns = columnsOf('pix_returns')
 
 export const insertReturns = insertInto('pix_returns', {
   id: 'text',

@@ -284,6 +284,16 @@ describe('returns are found', () => {
     expect(await available()).toBe(before + 700n)
   })
 
+  test('although a node whose clock was ahead began a pass in the future', async () => {
+    const asked: Date[][] = []
+    await open({ account: listing([], asked) })
+    const ahead = new Date(Date.now() + 10 * 86_400_000)
+    await storeReturnScan(bench.world.db, 'sent', { began_at: ahead, read_until: ahead })
+    await openReturnPass(bench.world)(bench.world.db, always)
+    expect(asked.length).toBeGreaterThan(0)
+    expect((await returnScanOf(bench.world.db, 'sent'))!.began_at < ahead).toBe(true)
+  })
+
   test('in the newest days of the list, too, when the pass over 90 days takes longer than a day', async () => {
     const asked: Date[][] = []
     await open({ account: listing([], asked) })

@@ -35,25 +35,25 @@ const insertSends = insertInto('sends', {
 /** A first send within this time of the acceptance needs no row in `sends`. A later one is stored before it is made. */
 export const FIRST_SEND_MS = 500
 
-/** The provider must say twice, so long apart, that it has nothing of the payout, before the money goes back. */
+/** Before the money goes back, the provider must say twice, at least this far apart, that it does not know the payout. */
 const ABSENT_AGAIN_MS = 60_000
-/** And nobody may have tried to send for so long. */
+/** And no worker may have tried to send within this time. */
 const QUIET_MS = 300_000
 
 export type RefusedIntent = { readonly kind: 'refused'; readonly refusal: StoredRefusal } & SinceRefusal
 
-/** A refusal counts if two status queries find nothing that began when all sends were visible, the second `again_ms` after the first. */
+/** A refusal counts if two status queries find nothing. Both must begin after all sends are visible, `again_ms` apart. */
 type SinceRefusal = {
-  /** So long ago all sends were visible. */
+  /** Milliseconds since all sends became visible. */
   readonly visible_for_ms: number
-  /** So long ago the first of the two queries was answered; absent: none was. */
+  /** Milliseconds since the first of the two queries was answered; absent: none was answered yet. */
   readonly absent_for_ms?: number
   readonly again_ms: number
 }
 
 type Intent =
-  /** Stored: send now. `left_ms` of the lease were left when the command began. */
-  | { readonly kind: 'send'; readonly left_ms: number }
+  /** Stored: send now. `left_ms` of the lease, which ends at `until`, were left when the command began. */
+  | { readonly kind: 'send'; readonly left_ms: number; readonly until: Date }
   /** The last send may not be visible at the rail yet. */
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'held'; readonly hold: Hold }
@@ -101,6 +101,8 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
           result: { kind: 'refused', refusal: row.refusal, ...sinceRefusal(world, row, -visible_in, now) },
         }
       const absence = absenceOf(world, row, last, held.now)
+      // The time for sending is over, and nobody has asked the rail about the payout.
+      if (absence.kind !== 'in_time' && first) return { result: { kind: 'lost' } }
       if (absence.kind === 'first')
         return {
           writes: [writeTo(absentPayouts, { id, absent_at: held.now })],
@@ -114,7 +116,7 @@ export function intendSend(world: World, payout: Payout, { first = false } = {})
       return {
         writes: [writeTo(insertSends, { resource_id: id, attempt: attempts, ...send })],
         keeps: [keep(sendRows, { id, ...send })],
-        result: { kind: 'send', left_ms },
+        result: { kind: 'send', left_ms, until: row.next_attempt_at },
       }
     },
   }
@@ -132,7 +134,7 @@ type Absence =
   /** The payout may still be sent. */
   | { readonly kind: 'in_time' }
   | { readonly kind: 'wait'; readonly ms: number }
-  /** The first such answer that counts. */
+  /** This is the first answer that counts: ask once more. */
   | { readonly kind: 'first' }
   | { readonly kind: 'never_sent' }
 

@@ -64,7 +64,7 @@ export function recordOfPayout(held: Held, payout: Payout): IdempotencyRecord | 
 /** The response of a final payout refers to the event that stores the body, by its sequence number. */
 export const responseWith = (
   payout: Payout,
-  // The response of the create call is the end itself, also after something came back.
+  // Leaves out what came back later: repeats of the create call get the payout as it ended.
   body: string = JSON.stringify(renderPayout({ ...payout, amount_returned: 0n })),
 ): StoredResponse => ({ status: 201, body, ...(isFinalPayout(payout) ? { sequence: payout.sequence } : {}) })
 

@@ -23,8 +23,10 @@ import { openTurns, type Turns } from './turns.ts'
 
 /** What a worker does with a payout that it has taken. An unknown outcome is never failed (contract §8). */
 type PayoutSteps = {
-  /** First send. The lease ends at `ends`, on this process's monotonic clock. */
+  /** First send, by the node that accepted the payout. The lease ends at `ends`, on this process's monotonic clock. */
   send(payout: Payout, ends: number): Promise<Settled | undefined>
+  /** First send of a payout that `isLeft` to a worker. */
+  sendLeft(payout: Payout): Promise<void>
   queryThenSend(payout: Payout): Promise<void>
   compare(followed: FollowUp): Promise<void>
 }
@@ -39,11 +41,13 @@ const COMPARING_MS = 1000
 const LATER_LEAST_MS = 500
 const LATER_MOST_MS = 3_600_000
 
-/** Delay to the next status query of a payout whose stored refusal waits for a question that counts. */
+/** Least delay to the next status query of a payout with a stored refusal. */
 const ASK_VISIBLE_MS = 500
 
 /** Delay to the next status query of a payout that found no turn at the provider. */
 const NO_TURN_MS = 500
+/** A first send keeps its lease and waits so long for its turn; after that the payout is asked about, like any other. */
+const FIRST_TURN_MS = 60_000
 
 type Refused = Extract<FinalOutcome, { kind: 'refused' }>
 
@@ -58,6 +62,7 @@ export function payoutSteps(
   const at: StepContext = { world, log, onFinal, steps, turns }
   return {
     send: (payout, ends) => sendFirst(at, payout, ends),
+    sendLeft: (payout) => sendLeft(at, payout),
     queryThenSend: (payout) => queryThenSend(at, payout),
     compare: (followed) => compare(at, followed),
   }
@@ -113,7 +118,7 @@ async function settleOrPollLater(
     case 'settled':
       return settle(at, payout, outcome)
     case 'refused':
-      // Before the refusal is booked: the next payout would be refused for the same reason.
+      // Pauses the rail before the refusal is booked: the provider would refuse the next payout for the same reason.
       if (outcome.is_ours) await pauseAfterFault(world, payout, outcome)
       return settle(at, payout, outcome)
     case 'later': {
@@ -131,7 +136,7 @@ async function settleOrPollLater(
 /** Whether a send before this one may have reached the rail. */
 const isRepeated = ({ attempts }: Payout): boolean => attempts > 1
 
-/** The refusal of a repeated send says nothing of the sends before it: the rail is asked first. */
+/** The refusal of a send that may be repeated says nothing of the sends before it: the rail is asked first. */
 async function doubtRefusal({ world }: StepContext, payout: Payout, refused: Refused): Promise<undefined> {
   if (refused.is_ours) await pauseAfterFault(world, payout, refused)
   await world.commit(noteRefusal(payout, refused))
@@ -156,21 +161,60 @@ function askLater(world: World, payout: Payout, ask_at?: Date): Promise<void> {
 /** Every send is committed before it is made: by the acceptance, if it follows at once, otherwise by a command of its own. */
 async function sendFirst(at: StepContext, payout: Payout, ends: number): Promise<Settled | undefined> {
   const { world } = at
-  // A worker takes the payout up when the lease ends, and sends it once the rail is resumed, or the provider's list was compared.
-  if (!(await maySendSoon(world))) return undefined
-  if (await isPaused(world, RAIL)) return undefined
-  return inTurn(at, payout, ends, async () => {
+  if (!(await maySendFirst(world))) return undefined
+  return inFirstTurn(at, payout, ends, (is_kept) => {
     const since = performance.now()
     const waited = Math.max(since - (ends - world.lease_ms), world.clock.now() - payout.created_at.getTime())
-    if (waited <= FIRST_SEND_MS || since + world.rail_timeout_ms > ends) return send(at, payout, ends)
-    const intent = await world.commit(intendSend(world, payout, { first: true }))
-    return intent.kind === 'send' ? send(at, payout, Math.min(ends, since + intent.left_ms)) : undefined
+    const is_early = waited <= FIRST_SEND_MS || since + world.rail_timeout_ms > ends
+    const refusal = isRepeated(payout) ? 'doubted' : 'final'
+    return is_early && !is_kept
+      ? send(at, payout, ends, { refusal })
+      : storeFirstSend(at, payout, since, { refusal })
   })
 }
 
+/** A worker takes the payout up when the lease ends, and sends it once the rail is resumed, or the provider's list was compared. */
+const maySendFirst = async (world: World): Promise<boolean> =>
+  (await maySendSoon(world)) && !(await isPaused(world, RAIL))
+
 /**
- * On a rail that takes only so many payments at once, waits for a turn. Without one, for as long as the payout could be sent within the
- * lease, nothing is done, and the payout is asked about again soon.
+ * Whether the payout was accepted for a worker to send, this is the first worker that has it, and the time for sending is not over:
+ * nothing of it was sent, so there is nothing to ask about. The worker's lease is the first attempt.
+ */
+export function isLeft({ pix, clock }: World, { attempts, created_at }: Payout): boolean {
+  const { send_for_ms = Infinity } = pix.sending
+  return attempts === 1 && clock.now() - created_at.getTime() < send_for_ms
+}
+
+async function sendLeft(at: StepContext, payout: Payout): Promise<void> {
+  const { world } = at
+  if (!(await maySendFirst(world))) return
+  // A restored database may have forgotten a send, so a refusal is not believed at once.
+  await inFirstTurn(at, payout, performance.now() + world.lease_ms, () =>
+    storeFirstSend(at, payout, performance.now(), { refusal: 'doubted' }),
+  )
+}
+
+async function storeFirstSend(
+  at: StepContext,
+  payout: Payout,
+  since: number,
+  options: SendOptions,
+): Promise<Settled | undefined> {
+  const intent = await at.world.commit(intendSend(at.world, payout, { first: true }))
+  if (intent.kind !== 'send') return undefined
+  return send(at, { ...payout, next_attempt_at: intent.until }, since + intent.left_ms, options)
+}
+
+/** Until when a payout may wait for its turn: the call that follows must end within the lease. */
+function turnEnds(world: World, payout: Payout, ends: number): number {
+  const lease_ms = payout.next_attempt_at.getTime() - world.clock.now()
+  return Math.min(ends, performance.now() + lease_ms) - world.rail_timeout_ms
+}
+
+/**
+ * On a rail that bounds concurrent payments, waits for a turn, for as long as the payout could still be sent within the lease. Without a
+ * turn nothing is done, and the payout is asked about again soon.
  */
 async function inTurn<T>(
   { world, turns }: StepContext,
@@ -179,14 +223,45 @@ async function inTurn<T>(
   work: () => Promise<T>,
 ): Promise<T | undefined> {
   if (!turns) return work()
-  const lease_ms = payout.next_attempt_at.getTime() - world.clock.now()
-  const until = Math.min(ends, performance.now() + lease_ms) - world.rail_timeout_ms
-  const taken = await turns.take(until, work)
+  const taken = await turns.take(payout.partner_id, turnEnds(world, payout, ends), work)
   return taken ? taken.done : void (await later(world, payout, NO_TURN_MS))
 }
 
+/**
+ * The same for a first send. Nothing was sent, so the lease is kept while the payout waits: no other worker has to ask about it, and to
+ * wait until a send would be visible. `is_kept`: the lease is longer than that of the acceptance.
+ */
+async function inFirstTurn<T>(
+  { world, turns }: StepContext,
+  payout: Payout,
+  ends: number,
+  work: (is_kept: boolean) => Promise<T>,
+): Promise<T | undefined> {
+  if (!turns) return work(false)
+  const { partner_id } = payout
+  const give_up_at = performance.now() + FIRST_TURN_MS
+  let taken = await turns.take(partner_id, turnEnds(world, payout, ends), () => work(false))
+  while (!taken && performance.now() < give_up_at) {
+    const since = performance.now()
+    await later(world, payout, world.lease_ms)
+    const until = since + world.lease_ms - world.rail_timeout_ms
+    taken = await turns.take(partner_id, until, () => work(true))
+  }
+  return taken ? taken.done : void (await later(world, payout, NO_TURN_MS))
+}
+
+type SendOptions = {
+  /** `final`: no other send of the payout can have reached the rail, so its refusal is settled. */
+  readonly refusal: 'final' | 'doubted'
+}
+
 /** Sends only if the call ends within the lease: the next holder of the lease relies on it. */
-async function send(at: StepContext, payout: Payout, ends: number): Promise<Settled | undefined> {
+async function send(
+  at: StepContext,
+  payout: Payout,
+  ends: number,
+  { refusal }: SendOptions,
+): Promise<Settled | undefined> {
   const { world, steps } = at
   crashPoint('before_send')
   if (performance.now() + world.rail_timeout_ms > ends) return undefined
@@ -197,7 +272,7 @@ async function send(at: StepContext, payout: Payout, ends: number): Promise<Sett
   crashPoint('after_send')
   let settled: Settled | undefined
   try {
-    settled = await (isRepeated(payout) && outcome.kind === 'refused'
+    settled = await (refusal === 'doubted' && outcome.kind === 'refused'
       ? doubtRefusal(at, payout, outcome)
       : settleOrPollLater(at, payout, outcome))
   } finally {
@@ -231,14 +306,14 @@ function openTimer({ clock }: World): () => number {
   return () => Math.max(performance.now() - monotonic, clock.now() - wall)
 }
 
-/** The rail does not know the payout. `sinceAsked`: the milliseconds since the question began that it answered so. */
+/** Called when the rail does not know the payout. `sinceAsked`: milliseconds since that status query began. */
 async function sendAgain(at: StepContext, payout: Payout, sinceAsked: () => number): Promise<void> {
   const { world } = at
   const since = performance.now()
   const intent = await world.commit(intendSend(world, payout))
   switch (intent.kind) {
     case 'send':
-      return void (await send(at, payout, since + intent.left_ms))
+      return void (await send(at, payout, since + intent.left_ms, { refusal: 'doubted' }))
     case 'wait':
       return later(world, payout, intent.ms)
     case 'held':
@@ -263,7 +338,7 @@ async function sendAgain(at: StepContext, payout: Payout, sinceAsked: () => numb
   }
 }
 
-/** Books a stored refusal once two questions that count found nothing. `asked_ms`: so long ago the newest question began. */
+/** Books a stored refusal once two status queries that count found nothing. `asked_ms`: milliseconds since the newest query began. */
 async function believeRefusal(
   at: StepContext,
   payout: Payout,
@@ -271,7 +346,7 @@ async function believeRefusal(
   asked_ms: number,
 ): Promise<void> {
   const { world } = at
-  // The question may have waited for its answer, or for a turn: the rail did not need to show the last send when it began.
+  // The query does not count if it began before all sends were visible: it may have waited for its answer, or for a turn.
   if (visible_for_ms < asked_ms) return later(world, payout, ASK_VISIBLE_MS)
   if (absent_for_ms === undefined) {
     await world.commit(noteAbsent(payout))

@@ -256,6 +256,9 @@ describe('Stark Bank alone', () => {
       expect(await asked({ status, metadata })).toMatchObject({ kind })
     }
     expect(await asked({ status: 'somethingNew' })).toEqual({ kind: 'unknown' })
+    // The tag is the order's own, so such a transfer may have paid the order.
+    for (const externalId of [null, undefined, `${order.send_id}x`])
+      await expect(asked({ status: 'success', externalId })).rejects.toThrow('another externalId')
   })
 
   test.each(['first', 'error'] as const)('pays once if a repeated id gets the %s', async (answer) => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { BR_CODE_AMOUNT_MOST, makeBrCode } from '../../core/br-code.ts'
+import { makeBrCode } from '../../core/br-code.ts'
 import type { Clock } from '../../core/clock.ts'
 import { makeCpf, parseDocument } from '../../core/document.ts'
 import type { Journal } from '../journal.ts'
@@ -96,9 +96,7 @@ const simulatedCharges = (clock: Clock): PixCharges => ({
   is_played: true,
   async register(order): Promise<ChargeOutcome> {
     const magic = order.amount.units.toString().slice(-4)
-    // A code cannot have it, and no try would change that.
-    const is_too_large = order.amount.units > BR_CODE_AMOUNT_MOST
-    if (magic === CHARGE_REFUSED || is_too_large) return { kind: 'refused', rail_code: 'valor_invalido' }
+    if (magic === CHARGE_REFUSED) return { kind: 'refused', rail_code: 'valor_invalido' }
     const ready_at = order.created_at.getTime() + (magic === CHARGE_LATE ? CHARGE_LATE_MS : 0)
     return clock.now() < ready_at && magic === CHARGE_LATE
       ? { kind: 'unknown' }

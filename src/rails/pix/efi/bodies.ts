@@ -102,7 +102,7 @@ export const PaymentBody = T.Object({
   devolucoes: Returns,
 })
 
-/** A payment that came in. The reference and the payer are read apart: a payment without them is one, too. */
+/** A payment that came in. Its reference and payer are read separately, because a valid payment may lack them. */
 export const ReceivedBody = T.Object({
   endToEndId: EndToEndId,
   valor: Reais,

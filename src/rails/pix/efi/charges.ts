@@ -29,7 +29,7 @@ type ChargesOptions = {
   readonly log: Logger
 }
 
-/** An application that pays out only may lack them; payouts go on without. */
+/** Scopes that only charges need: an application without them can still pay out. */
 const CHARGE_SCOPES = ['cob.write', 'cob.read', 'pix.read']
 const SIGN_IN_RETRY_S = 10
 
@@ -50,7 +50,7 @@ export function efiCharges(client: EfiClient, { pix_key, clock, log }: ChargesOp
       if (outcome?.kind !== 'known') return outcomeOf(order, made, outcome)
       const known = await client.call({ method: 'GET', path, signal })
       const said = rowOf(knownChargeAnswers, { http: known.http, says: wordOf(known.body) })
-      // Payers of the other charge would pay another amount, or somebody else.
+      // Efí has another charge under this txid: its payers would pay another amount, or another recipient.
       if (said?.kind === 'registered' && isAnother(order, known))
         return { kind: 'refused', rail_code: wordOf(made.body)! }
       return outcomeOf(order, known, said)

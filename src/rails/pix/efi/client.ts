@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/clock.ts'
-import { type CallBounds, NotSent, openExchange, type ProviderAnswer } from '../exchange.ts'
+import { type CallBounds, type Exchange, NotSent, openExchange, type ProviderAnswer } from '../exchange.ts'
 import { readToken, wordOf } from './bodies.ts'
 import type { ClientCertificate } from './certificate.ts'
 
@@ -15,8 +15,16 @@ export type EfiClient = {
   stop(): Promise<void>
 }
 
+/**
+ * Each purpose has connections of its own, because the time of a call runs while it waits for one: neither charges nor lists nor status
+ * queries can take those of payments. There are at least as many as payments at once (EFI_AT_ONCE), so no payment waits.
+ */
+type Purpose = 'payments' | 'status' | 'other'
+
 /** Nothing is sent once the signal is aborted. */
 type EfiCall = CallBounds & {
+  /** `payments` and `status` are those of payouts. Default: `other`. */
+  readonly purpose?: Purpose
   readonly method: 'GET' | 'PUT'
   readonly path: string
   readonly body?: object
@@ -54,9 +62,11 @@ type Token = {
 
 export function openEfiClient({ access, timeout_ms, clock }: ClientOptions): EfiClient {
   const { url, certificate, ca } = access
-  const { call: exchange, stop } = openExchange({
-    ...{ name: 'Efí', url, timeout_ms, tls: { ...certificate, ...(ca === undefined ? {} : { ca }) } },
-  })
+  const open = () =>
+    openExchange({
+      ...{ name: 'Efí', url, timeout_ms, tls: { ...certificate, ...(ca === undefined ? {} : { ca }) } },
+    })
+  const exchanges: Readonly<Record<Purpose, Exchange>> = { payments: open(), status: open(), other: open() }
   const basic = Buffer.from(`${access.client_id}:${access.client_secret}`).toString('base64')
   let token: Token | undefined
   let signing_in: Promise<Token> | undefined
@@ -65,7 +75,8 @@ export function openEfiClient({ access, timeout_ms, clock }: ClientOptions): Efi
     const headers = { authorization: `Basic ${basic}`, ...JSON_HEADERS }
     const body = JSON.stringify({ grant_type: 'client_credentials' })
     const asked_at = clock.now()
-    const answer = await exchange('/oauth/token', { method: 'POST', headers, body }, {})
+    // Without a token no payment can be sent, and callers of one moment share the call.
+    const answer = await exchanges.payments.call('/oauth/token', { method: 'POST', headers, body }, {})
     const given = answer.http === 200 ? readToken(answer.body) : undefined
     if (!given) throw new Error(`Efí refused the sign-in (${describeAnswer(answer)})`)
     const scopes = given.scope?.split(' ')
@@ -92,11 +103,12 @@ export function openEfiClient({ access, timeout_ms, clock }: ClientOptions): Efi
   }
 
   async function call(one: EfiCall): Promise<EfiAnswer> {
-    const { method, path, body, signal } = one
+    const { method, path, body, signal, purpose = 'other' } = one
     const sendWith = (bearer: string) => {
       if (signal?.aborted) throw new NotSent('the call was given up before it was sent')
       const headers = { authorization: `Bearer ${bearer}`, ...JSON_HEADERS }
-      return exchange(path, { method, headers, ...(body && { body: JSON.stringify(body) }) }, one)
+      const request = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+      return exchanges[purpose].call(path, request, one)
     }
     const { value: first } = await tokenFor()
     const answer = await sendWith(first)
@@ -110,7 +122,9 @@ export function openEfiClient({ access, timeout_ms, clock }: ClientOptions): Efi
     async signIn(scopes = []) {
       demandScopes(scopes, (await tokenFor()).scopes)
     },
-    stop,
+    async stop() {
+      await Promise.all(Object.values(exchanges).map((exchange) => exchange.stop()))
+    },
   }
 }
 

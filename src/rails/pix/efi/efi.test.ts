@@ -6,6 +6,7 @@ import { chargeBody, receivedNotice, sentNotice } from '../../../../test/pix/efi
 import { type EfiStub, startEfiStub } from '../../../../test/pix/efi-stub.ts'
 import { commonFaults, type StubFault, type StubReply } from '../../../../test/pix/provider-stub.ts'
 import { selfSigned } from '../../../../test/support/certificate.ts'
+import { until } from '../../../../test/support/wait.ts'
 import { makeBrCode } from '../../../core/br-code.ts'
 import { type Clock, systemClock } from '../../../core/clock.ts'
 import { money } from '../../../core/money.ts'
@@ -534,6 +535,19 @@ describe('a charge', () => {
     await expect(rail.charges.payment('E1')).rejects.toThrow('lacks the scope')
     expect(efi.count('charge')).toBe(0)
     expect(await rail.send(orderOf())).toEqual({ kind: 'accepted' })
+  })
+
+  test('takes no connection from payouts, however many are being registered', async () => {
+    const rail = open()
+    await rail.ready()
+    efi.disturb((name) => (name === 'charge' ? { kind: 'delay', ms: 120_000 } : undefined))
+    const registering = Array.from({ length: 40 }, () => rail.charges.register(chargeOf()))
+    await until(() => efi.count('charge') === 16, 20_000)
+    const order = orderOf()
+    expect(await rail.send(order)).toEqual({ kind: 'accepted' })
+    expect(await rail.status(order)).toMatchObject({ kind: 'settled' })
+    await rail.stop()
+    await Promise.all(registering)
   })
 
   test('is not registered once the caller has given up', async () => {

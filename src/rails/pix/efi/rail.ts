@@ -75,7 +75,8 @@ export function openEfi({ access, pix_key, at_once, timeout_ms, clock, log }: Ef
       return { kind: 'refused', rail_code: 'account_type_not_supported', reason: 'payment_not_supported' }
     let answer: EfiAnswer
     try {
-      answer = await client.call({ method: 'PUT', path: `/v3/gn/pix/${send_id}`, body, signal })
+      const path = `/v3/gn/pix/${send_id}`
+      answer = await client.call({ method: 'PUT', path, body, signal, purpose: 'payments' })
     } catch (error) {
       if (!(error instanceof NotSent) && !(error instanceof NoAnswer)) throw error
       log.warn({ send_id }, `efi: ${error.message}`)
@@ -104,7 +105,7 @@ export function openEfi({ access, pix_key, at_once, timeout_ms, clock, log }: Ef
   async function status(order: PixOrder, signal?: AbortSignal): Promise<PixStatus> {
     if (clock.now() < quiet_until) return { kind: 'unknown', ask_at: new Date(quiet_until) }
     const path = `/v2/gn/pix/enviados/id-envio/${order.send_id}`
-    const answer = await client.call({ method: 'GET', path, signal })
+    const answer = await client.call({ method: 'GET', path, signal, purpose: 'status' })
     const row = rowOf(statusAnswers, { http: answer.http, says: wordOf(answer.body) })
     if (!row) return unknown('status', order, answer)
     if (row.kind === 'absent') return { kind: 'absent' }

@@ -47,14 +47,19 @@ export function openStarkBank({ access, at_once, timeout_ms, clock, log }: Stark
 
   const send = starkSend(client, { isNotCarriedOut, later, log })
 
-  /** The transfers with the tag of the order. `absent`: the list was read to its end, and has none under its `externalId`. */
+  /**
+   * Looks for the transfer of the order by its tag, which only this order has. `absent`: the list was read to its end, and is empty. A
+   * transfer under the tag with another `externalId` decides nothing, because the bank may have paid the order.
+   */
   async function status(order: PixOrder, signal?: AbortSignal): Promise<PixStatus> {
     const { send_id } = order
     for await (const entry of readTransfers(client, { tags: send_id.toLowerCase() }, signal)) {
       const transfer = readTransfer(entry)
       // An entry that cannot be read may be the transfer that was asked for.
       if (!transfer) throw invalid('status', 'a transfer cannot be read')
-      if (transfer.externalId === send_id) return endOf(order, transfer)
+      if (transfer.externalId !== send_id)
+        throw invalid('status', 'a transfer under the tag has another externalId')
+      return endOf(order, transfer)
     }
     return { kind: 'absent' }
   }
@@ -62,8 +67,11 @@ export function openStarkBank({ access, at_once, timeout_ms, clock, log }: Stark
   async function ready(): Promise<void> {
     const left_ms = shut_until - clock.now()
     if (left_ms <= 0) return
-    log.warn('starkbank: no payment can be sent: Stark Bank refused the signature')
-    refuse('rail_unavailable', { retry_after_seconds: Math.ceil(left_ms / 1000) })
+    const left_s = Math.ceil(left_ms / 1000)
+    log.warn(
+      `starkbank: Stark Bank refused the signature; no payment is sent for ${left_s} s. Check STARKBANK_PROJECT_ID, STARKBANK_PRIVATE_KEY and this machine's clock`,
+    )
+    refuse('rail_unavailable', { retry_after_seconds: left_s })
   }
 
   return {

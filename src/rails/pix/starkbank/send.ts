@@ -51,7 +51,7 @@ export function starkSend(
       receiver = await receiverOf(order, signal)
     } catch (error) {
       if (!(error instanceof NotSent) && !(error instanceof NoAnswer)) throw error
-      // The look-up alone was made.
+      // Only the look-up was made, so nothing was sent.
       log.warn({ send_id }, `starkbank: ${error.message}`)
       return later()
     }
@@ -63,11 +63,14 @@ export function starkSend(
       const answer = await client.call({ method: 'POST', path: '/v2/transfer', body, signal })
       const made = answer.http === 200 ? readMade(answer.body)?.transfers[0] : undefined
       if (made && isAbout(order, made)) return { kind: 'accepted' }
+      const is_refused = isNotCarriedOut(answer)
       log.warn(
         { send_id, answer: describeAnswer(answer) },
-        'starkbank: send got an answer that decides nothing; the payment is asked about again',
+        is_refused
+          ? 'starkbank: the transfer was not carried out; it is sent again later'
+          : 'starkbank: the answer to a send decides nothing; the transfer is asked about again',
       )
-      return isNotCarriedOut(answer) ? later(answer.retry_after_s) : { kind: 'unknown' }
+      return is_refused ? later(answer.retry_after_s) : { kind: 'unknown' }
     } catch (error) {
       if (!(error instanceof NotSent) && !(error instanceof NoAnswer)) throw error
       log.warn({ send_id }, `starkbank: ${error.message}`)
