@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { encodeFunctionData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { networks } from '../../src/core/networks.ts'
-import { addDepositAddress } from '../../src/money/deposits/addresses.ts'
 import { type DepositFinder, openDepositFinder } from '../../src/money/deposits/finder.ts'
-import type { Deposit } from '../../src/money/deposits/store.ts'
 import { sandboxAddresses } from '../../src/rails/chain/deposit-addresses.ts'
 import type { ChainRail, PaymentSource } from '../../src/rails/chain/rail.ts'
 import type { World } from '../../src/world.ts'
 import { type Bench, openBench, silent } from '../support/rail-bench.ts'
 import type { Anvil } from './anvil.ts'
+import { depositBench } from './deposit-bench.ts'
 import { openEvmStage, type SceneOptions } from './evm-stage.ts'
 import type { ProxyMode } from './rpc-proxy.ts'
 import { tokenArtefact } from './token.ts'
@@ -87,17 +86,8 @@ export async function openDepositStage(options: SceneOptions = {}) {
     })
   const finder = openFinder()
 
-  /** One run, as if the pauses between two questions were over. */
-  async function find(by: DepositFinder = finder): Promise<void> {
-    await bench.admin('UPDATE deposits SET next_attempt_at = now() WHERE next_attempt_at IS NOT NULL')
-    const db = await world.db.connect()
-    try {
-      await by.find(db)
-    } finally {
-      db.release()
-    }
-  }
-  await find()
+  const deposit_bench = depositBench(bench, NETWORK, finder)
+  await deposit_bench.find()
 
   async function pay(to: string, amount: bigint): Promise<string> {
     const tx_hash = await payer.send(await payer.sign(to, amount))
@@ -106,6 +96,7 @@ export async function openDepositStage(options: SceneOptions = {}) {
   }
 
   return {
+    ...deposit_bench,
     ...{
       stage,
       scene,
@@ -116,32 +107,12 @@ export async function openDepositStage(options: SceneOptions = {}) {
       world,
       payer,
       openFinder,
-      find,
       pay,
       fund,
       network: NETWORK,
     },
     openPayer: () => openPayer(node, token.contract),
     without: (mode: ProxyMode) => withoutLater(node, mode),
-    async customer(of = bench.actor): Promise<{ customer_id: string; address: string }> {
-      const customer_id = await bench.customer({}, of)
-      const { address } = await addDepositAddress(world, of, { customer_id, network: NETWORK })
-      return { customer_id, address: address.address }
-    },
-    async deposits(): Promise<Deposit[]> {
-      const { rows } = await world.db.query(
-        `SELECT id, customer_id, amount, status, sequence, below_minimum, address, tx_hash, output_index, block_height, block_hash, depth,
-          next_attempt_at FROM deposits WHERE tx_hash IS NOT NULL ORDER BY created_at, tx_hash, output_index`,
-      )
-      return rows
-    },
-    balance: async (customer_id: string) => (await bench.balance(customer_id, 'USDT'))?.balance ?? 0n,
-    async exceptions(): Promise<{ kind: string; object_id: string; closed_at: Date | null; details: any }[]> {
-      const { rows } = await world.db.query(
-        'SELECT kind, object_id, closed_at, details FROM exceptions ORDER BY opened_at, id',
-      )
-      return rows
-    },
     async stop() {
       await bench.stop()
       await stage.stop()

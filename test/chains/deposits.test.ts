@@ -51,6 +51,24 @@ describe('a payment to a deposit address', () => {
     expect(await stage.balance(customer_id)).toBe(3n * USDT)
   })
 
+  test('is credited although the first run comes an hour after the address was handed out', async () => {
+    const { customer_id, address } = await stage.customer()
+    await stage.pay(address, 3n * USDT)
+    await stage.node.mine(2 * DEEP + 200)
+    const shift = (by: string) =>
+      stage.bench.admin(
+        'ALTER TABLE deposit_addresses DISABLE TRIGGER deposit_addresses_stay',
+        `UPDATE deposit_addresses SET created_at = created_at ${by} interval '1 hour'`,
+        'ALTER TABLE deposit_addresses ENABLE TRIGGER deposit_addresses_stay',
+      )
+    // As if no node with workers had run before.
+    await stage.bench.admin('DELETE FROM deposit_scans')
+    await shift('-')
+    await stage.find()
+    await shift('+')
+    expect(await stage.balance(customer_id)).toBe(3n * USDT)
+  })
+
   test('is credited once by two nodes, and after a crash before the position was stored', async () => {
     const { customer_id, address } = await stage.customer()
     const before = await stage.bench.admin('SELECT * FROM deposit_scans')
@@ -315,6 +333,76 @@ describe('endpoints', () => {
     await stage.node.mine(DEEP)
     await stage.find()
     expect(await stage.balance(customer_id)).toBe(7n * USDT)
+  })
+
+  /** As where several machines answer for an endpoint, and the one that is asked for a transaction is behind. */
+  const withoutTransactions = (lacksBlock: (height: bigint) => boolean = () => false): ProxyMode => ({
+    rewrite: ({ method, params }, reply) =>
+      /getTransaction(Receipt|ByHash)/.test(method) ||
+      (method === 'eth_getBlockByNumber' && /^0x/.test(params[0]) && lacksBlock(BigInt(params[0])))
+        ? { ...reply, result: null }
+        : reply,
+  })
+  const height = async () => BigInt(await stage.node.call<string>('eth_blockNumber'))
+  const finalHeight = async () => {
+    const [scan] = await stage.bench.admin('SELECT final_height FROM deposit_scans')
+    return BigInt(scan!.final_height as string)
+  }
+
+  for (const lacking of ['its receipt', 'its receipt and its block'])
+    test(`that show a payment in the logs without ${lacking} do not pass over it`, async () => {
+      const { customer_id, address } = await stage.customer()
+      await stage.pay(address, 7n * USDT)
+      const paid_at = await height()
+      await stage.node.mine(2 * DEEP)
+      const lacksBlock = (height: bigint) => lacking !== 'its receipt' && height === paid_at
+      for (const endpoint of stage.endpoints) endpoint.become(withoutTransactions(lacksBlock))
+      for (let run = 0; run < 2; run++) await stage.find()
+      expect(await stage.deposits()).toEqual([])
+      expect(await finalHeight()).toBeLessThan(paid_at)
+      for (const endpoint of stage.endpoints) endpoint.become({})
+      await stage.find()
+      expect(await stage.balance(customer_id)).toBe(7n * USDT)
+      expect((await stage.exceptions()).filter(({ closed_at }) => closed_at === null)).toEqual([])
+    })
+
+  test('of which one names another block for a payment do not pass over it either', async () => {
+    const { customer_id, address } = await stage.customer()
+    await stage.pay(address, 7n * USDT)
+    await stage.node.mine(DEEP)
+    const { rewrite } = withoutTransactions()
+    const elsewhere = (log: any) => ({ ...log, blockHash: `0x${'ab'.repeat(32)}` })
+    for (const [n, endpoint] of stage.endpoints.entries())
+      endpoint.become({
+        rewrite: (request, reply) =>
+          request.method === 'eth_getLogs' && n === 1
+            ? { ...reply, result: reply.result.map(elsewhere) }
+            : rewrite!(request, reply),
+      })
+    await stage.find()
+    for (const endpoint of stage.endpoints) endpoint.become({})
+    await stage.find()
+    expect(await stage.balance(customer_id)).toBe(7n * USDT)
+  })
+
+  test('one that shows a payment in a block which is not in the chain holds up nothing', async () => {
+    const { customer_id, address } = await stage.customer()
+    const invented = (log: any) => ({
+      ...log,
+      ...{ blockHash: `0x${'ab'.repeat(32)}`, transactionHash: `0x${'cd'.repeat(32)}` },
+    })
+    stage.endpoints[1].become({
+      rewrite: ({ method }, reply) =>
+        method === 'eth_getLogs'
+          ? { ...reply, result: [...reply.result, ...reply.result.map(invented)] }
+          : reply,
+    })
+    await stage.pay(address, 7n * USDT)
+    await stage.node.mine(DEEP)
+    await stage.find()
+    expect(await finalHeight()).toBe((await height()) + 1n - BigInt(DEEP))
+    expect(await stage.balance(customer_id)).toBe(7n * USDT)
+    expect(await stage.exceptions()).toEqual([])
   })
 
   test('one that is behind proves neither that a payment is there nor that it is gone', async () => {

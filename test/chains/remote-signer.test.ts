@@ -165,11 +165,11 @@ describe('a service whose signer is a process of its own', () => {
     }
   }, 400_000)
 
-  test('asks no signer with another key of seals, and says so', async () => {
+  test('asks no signer with another seal key, and says so', async () => {
     await startSigner({ SIGNER_SEAL_KEY: randomBytes(32).toString('hex') })
     const checked = await runCli(['signer', 'check'], stage.env)
     expect(checked).toMatchObject({ code: 1 })
-    expect(checked.out).toContain('another key of seals')
+    expect(checked.out).toContain('another seal key')
     const ordered = await order()
     await eventually(async () => expect(await waitedFor(ordered)).toContain('later signer_unavailable'))
     expect(linesOf(ordered)).toEqual([])

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { addDepositAddress } from '../../src/money/deposits/addresses.ts'
 import { type DepositFinder, openDepositFinder } from '../../src/money/deposits/finder.ts'
-import type { Deposit } from '../../src/money/deposits/store.ts'
 import { tronAddressOfKey } from '../../src/rails/chain/tron/address.ts'
 import { openTronRpc } from '../../src/rails/chain/tron/nodes.ts'
 import { tronPayments } from '../../src/rails/chain/tron/payments.ts'
 import type { World } from '../../src/world.ts'
 import { openBench, silent } from '../support/rail-bench.ts'
+import { depositBench } from './deposit-bench.ts'
 import { startTronStub } from './tron-stub.ts'
 
 /** A world whose customers pay in on a stub of Tron, which is reached through two endpoints that can lie. */
@@ -32,44 +31,17 @@ export async function openTronDepositStage(nodes = 2) {
     openDepositFinder({ world: by, network: 'tron', source, log: silent })
   const finder = openFinder()
 
-  /** One run, as if the pauses between two questions were over. */
-  async function find(by: DepositFinder = finder): Promise<void> {
-    await bench.admin('UPDATE deposits SET next_attempt_at = now() WHERE next_attempt_at IS NOT NULL')
-    const db = await world.db.connect()
-    try {
-      await by.find(db)
-    } finally {
-      db.release()
-    }
-  }
-  await find()
+  const deposit_bench = depositBench(bench, 'tron', finder)
+  await deposit_bench.find()
 
   return {
-    ...{ stub, rpc, bench, world, payer, openFinder, find },
+    ...deposit_bench,
+    ...{ stub, rpc, bench, world, payer, openFinder },
     /** A payment in the next block, with so many blocks on top. */
     pay(to: string, amount: bigint, on_top = 0): string {
       const id = stub.call({ moves: [{ from: payer, to, amount }], result: 'SUCCESS' })
       stub.mine(1 + on_top)
       return id
-    },
-    async customer(): Promise<{ customer_id: string; address: string }> {
-      const customer_id = await bench.customer({})
-      const { address } = await addDepositAddress(world, bench.actor, { customer_id, network: 'tron' })
-      return { customer_id, address: address.address }
-    },
-    async deposits(): Promise<Deposit[]> {
-      const { rows } = await world.db.query(
-        `SELECT id, customer_id, amount, status, sequence, below_minimum, address, tx_hash, output_index, block_height, block_hash, depth,
-          next_attempt_at FROM deposits WHERE tx_hash IS NOT NULL ORDER BY created_at, tx_hash, output_index`,
-      )
-      return rows
-    },
-    balance: async (customer_id: string) => (await bench.balance(customer_id, 'USDT'))?.balance ?? 0n,
-    async exceptions(): Promise<{ kind: string; object_id: string; closed_at: Date | null; details: any }[]> {
-      const { rows } = await world.db.query(
-        'SELECT kind, object_id, closed_at, details FROM exceptions ORDER BY opened_at, id',
-      )
-      return rows
     },
     async stop() {
       await rpc.stop()

@@ -343,6 +343,22 @@ describe('an endpoint of Tron', () => {
     for (const node of stage.stub.nodes) node.busy_at = Infinity
   })
 
+  test('that shows a payment in a block, and for a while not the transaction, does not have it passed over', async () => {
+    const { customer_id, address } = await stage.customer()
+    const tx_hash = stage.pay(address, 3n * USDT, DEEP + 5)
+    const paid_at = stage.stub.head().height - BigInt(DEEP) - 5n
+    for (const node of stage.stub.nodes)
+      node.lie = (path, answer) => (/gettransaction(infobyid|byid)$/.test(path) ? {} : answer)
+    await stage.find()
+    expect(await stage.deposits()).toEqual([])
+    expect(await finalHeight()).toBeLessThan(paid_at)
+    for (const node of stage.stub.nodes) node.lie = undefined
+    await stage.find()
+    expect(await stage.deposits()).toMatchObject([{ tx_hash, status: 'completed' }])
+    expect(await stage.balance(customer_id)).toBe(3n * USDT)
+    expect((await stage.exceptions()).filter(({ closed_at }) => closed_at === null)).toEqual([])
+  })
+
   test('that is down leaves the deposit pending where two are configured', async () => {
     const { customer_id, address } = await stage.customer()
     stage.stub.nodes[0]!.is_down = true

@@ -103,6 +103,16 @@ export async function newestAddress(db: Db, on: readonly Network[]): Promise<Dep
   return rows[0]
 }
 
+/** Milliseconds since the first address of the network was handed out; 0 if there is none. */
+export async function ageOfOldestAddress(db: Db, network: Network): Promise<bigint> {
+  const { rows } = await db.query<{ age_ms: bigint }>(
+    `SELECT greatest(0, coalesce(extract(epoch FROM clock_timestamp() - min(created_at)) * 1000, 0))::bigint AS age_ms
+     FROM deposit_addresses WHERE network = $1`,
+    [network],
+  )
+  return rows[0]!.age_ms
+}
+
 /** Lets one transaction at a time hand out addresses, until it ends: no index is given twice. */
 export async function lockAddresses(tx: Db): Promise<void> {
   await tx.query(
@@ -111,21 +121,22 @@ export async function lockAddresses(tx: Db): Promise<void> {
 }
 
 /**
- * The index of a customer, or the one that follows the highest. Wallets look for addresses up to a gap of twenty, so none is left. But a
- * database that was restored does not know what it handed out after the backup: these indexes are passed over, because a second
- * customer would get the money of the first.
+ * The index of the customer, or the one after the highest. There are no gaps, because wallets look for addresses only up to a gap of
+ * twenty. But after a restore or a fail-over FORGOTTEN_MOST indexes are skipped: the lost part of the database may have handed them out,
+ * and a second customer would get the money of the first. The highest index may have been given an address on a further network since:
+ * one row from before is enough.
  */
 export async function indexFor(tx: Db, customer_id: string): Promise<number> {
   const { rows } = await tx.query<{ address_index: number }>(
     `SELECT coalesce((SELECT address_index FROM deposit_addresses WHERE customer_id = $1 LIMIT 1),
-       (SELECT address_index + CASE WHEN made_in <> ${INCARNATION} THEN ${FORGOTTEN_MOST} ELSE 0 END + 1
-        FROM deposit_addresses ORDER BY address_index DESC, network LIMIT 1), 0) AS address_index`,
+       (SELECT address_index + CASE WHEN bool_or(made_in <> ${INCARNATION}) THEN ${FORGOTTEN_MOST} ELSE 0 END + 1
+        FROM deposit_addresses GROUP BY address_index ORDER BY address_index DESC LIMIT 1), 0) AS address_index`,
     [customer_id],
   )
   return rows[0]!.address_index
 }
 
-/** As many addresses may have been handed out between a backup and its restore. */
+/** More addresses than are handed out between a backup and its restore. */
 const FORGOTTEN_MOST = 1000
 
 export async function insertAddress(
@@ -145,7 +156,7 @@ const families = networkNames.map((name) => `('${name}', '${networks[name].kind}
 
 export const addressChecks: readonly Check[] = [
   {
-    // The keys are not in the database, so the address itself is held against its neighbours: the EVM networks share one.
+    // The database has no keys to derive addresses from, so addresses are compared: one index has one address per kind of network.
     name: 'every deposit address is of a customer of its partner, which has one index on all networks and shares it with nobody',
     walk: 'customers',
     sql: (

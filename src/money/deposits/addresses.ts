@@ -39,7 +39,7 @@ export async function addDepositAddress(
     await lockAddresses(tx)
     const first = (await addressesOf(tx, customer_id)).find((made) => made.network === network)
     if (first) return { address: first, is_new: false }
-    // With another key the same index would be another address, and the money at the first ones out of reach.
+    // Throws if the configured key is not that of the stored addresses: the money at these could not be moved.
     const newest = await newestAddress(tx, sharingKey(network))
     if (newest) assertOurs(world, { ...newest, network })
     const address_index = await indexFor(tx, customer_id)
@@ -69,7 +69,7 @@ const isOurs = (
   { network, address_index, address }: DepositAddress,
 ): boolean => deposit_addresses.addressOf(network, address_index) === address
 
-/** Money sent to a foreign address is lost: one that was changed in the database is never shown. */
+/** Throws if the address is not derived from the service's key, as after a change in the database: money sent there would be lost. */
 export function assertOurs(world: Pick<World, 'deposit_addresses'>, made: DepositAddress): DepositAddress {
   if (!isOurs(world, made))
     throw new Error(`deposits: the address of ${made.id} is not derived from the key of this service`)

@@ -18,7 +18,7 @@ import { ourAddresses } from './addresses-store.ts'
 import { noteGone, noteSighting } from './sightings.ts'
 import { type Deposit, depositsPaidBy, takeDueDeposits } from './store.ts'
 
-/** What becomes of a transaction that pays deposit addresses: noted as a quorum of endpoints shows it, and asked about until it ends. */
+/** Follows transactions that pay deposit addresses: notes what a quorum of endpoints shows of them, and asks again while they are open. */
 export type Arrivals = {
   readonly world: World
   readonly network: Network
@@ -26,7 +26,8 @@ export type Arrivals = {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
-export type AskedTransaction = { readonly tx_hash: string; readonly known?: KnownBlock }
+/** `known`: the blocks in which the transaction was seen. Endpoints that differ name several. */
+export type AskedTransaction = { readonly tx_hash: string; readonly known: readonly KnownBlock[] }
 
 export type Unclear = { readonly tx_hash: string; readonly contradiction: boolean }
 
@@ -44,7 +45,7 @@ export async function noteTransactions(
     const found = await Promise.all(
       some.map(async ({ tx_hash, known }) => ({
         tx_hash,
-        seen: await seenNow(arrivals, tx_hash, known),
+        seen: await seenNow(arrivals, { tx_hash, known }),
       })),
     )
     for (const { tx_hash, seen } of found)
@@ -54,13 +55,24 @@ export async function noteTransactions(
   return unclear
 }
 
-/** One transaction about which the endpoints do not answer keeps no other one from being noted. */
+const NAMED_BLOCKS_MOST = 8
+
+/**
+ * If the endpoints do not answer about a transaction, it counts as unclear, and the others are noted all the same. A transaction counts as
+ * absent only if it is so for each block that is known: a lying endpoint names a block that is not there, to hide a payment that another
+ * endpoint shows in its true block.
+ */
 async function seenNow(
   { source }: Arrivals,
-  tx_hash: string,
-  known: KnownBlock | undefined,
+  { tx_hash, known: [first, ...others] }: AskedTransaction,
 ): Promise<TransactionSeen> {
-  const seen = await orNone(() => source.transaction(tx_hash, known))
+  // Honest endpoints name one block, or two in a reorganisation. A liar with thousands would use up the run.
+  if (others.length >= NAMED_BLOCKS_MOST) return { kind: 'unclear', contradiction: true }
+  let seen: TransactionSeen | undefined
+  for (const known of [first, ...others]) {
+    seen = await orNone(() => source.transaction(tx_hash, known))
+    if (!seen || seen.kind === 'mined' || seen.kind === 'unclear') break
+  }
   return seen ?? { kind: 'unclear', contradiction: false }
 }
 
@@ -77,7 +89,7 @@ async function noteTransaction(
     await (waiting.includes(deposit) ? noteUnmined(arrivals, deposit) : vanish(arrivals, deposit))
 }
 
-/** Of each output the deposit that was seen last: what a transaction pays may change with its block. */
+/** The first stored deposit of each output: the one that is not dropped, otherwise the newest. A reorganisation may leave several. */
 const newestOfEach = (stored: readonly Deposit[]): Deposit[] =>
   stored.filter((deposit, n) => stored[n - 1]?.output_index !== deposit.output_index)
 
@@ -87,7 +99,7 @@ type Mined = {
   readonly stored: readonly Deposit[]
 }
 
-/** Each log entry that pays one of our addresses is a deposit. A stored one whose entry is not there any more has vanished. */
+/** Each log entry that pays a deposit address is a deposit. A stored deposit whose log entry is gone has vanished. */
 async function noteMined(db: Db, arrivals: Arrivals, { tx_hash, seen, stored }: Mined): Promise<void> {
   const { world, network } = arrivals
   const { block_height, block_hash, depth, payments } = seen
@@ -95,7 +107,7 @@ async function noteMined(db: Db, arrivals: Arrivals, { tx_hash, seen, stored }: 
   for (const deposit of stored)
     if (isElsewhere(deposit, paid.get(deposit.output_index!))) await vanish(arrivals, deposit)
   const ours = await ourAddresses(db, network, [...new Set(payments.map(({ to }) => to))])
-  // What becomes of a stored one that pays another address or amount now, `noteSighting` decides.
+  // A stored deposit whose log entry pays another address or amount now is noted too: `noteSighting` decides what that means.
   const known = new Set(stored.map(({ output_index }) => output_index))
   const finality = await finalityOf(arrivals, seen, stored)
   for (const payment of payments) {
@@ -114,14 +126,14 @@ async function noteMined(db: Db, arrivals: Arrivals, { tx_hash, seen, stored }: 
   }
 }
 
-/** Whether the transaction pays nothing at the place of the deposit, or another payment than that of a dropped one. */
+/** Whether nothing is paid at the place of the deposit any more; of a dropped deposit also, whether another payment took its place. */
 const isElsewhere = ({ status, address, amount }: Deposit, paid: Payment | undefined): boolean =>
   !paid || (status === 'dropped' && (paid.amount !== amount || canonicalAddress(paid.to) !== address))
 
 /** `gone`: the payment is not in the chain. */
 type FinalityNow = 'final' | 'open' | 'gone'
 
-/** Only a credited deposit needs this: the network's own finality, or a number of blocks above the number that credits. */
+/** Asked for credited deposits only. Final: at least `watched_depth` deep, and finalized, if the network tells finality. */
 async function finalityOf(
   { world, network, source: { watched_depth = 0 } }: Arrivals,
   block: Mined['seen'],
@@ -132,7 +144,7 @@ async function finalityOf(
   return finality === 'final' ? 'final' : 'open'
 }
 
-/** The credit is backed for good, or was not within a day. */
+/** Closes the exception of a credited deposit whose block is final, or opens one if the block was not finalized within a day. */
 async function noteEnd(
   db: Db,
   { world, network }: Arrivals,
@@ -158,7 +170,7 @@ async function noteEnd(
     })
 }
 
-/** Back in a mempool after a reorganisation. What is credited without being in the chain is a person's business. */
+/** A reorganisation moved the payment back into a mempool. A credited deposit counts as vanished then, so that a person looks. */
 async function noteUnmined(arrivals: Arrivals, deposit: Deposit): Promise<void> {
   const { world, network } = arrivals
   const { status, address, amount, tx_hash, output_index } = deposit
@@ -168,7 +180,7 @@ async function noteUnmined(arrivals: Arrivals, deposit: Deposit): Promise<void> 
   await noteSighting(world, { ...output, address: address!, amount, depth: 0 }, noting)
 }
 
-/** A credit whose money is gone pauses the rail, once: operators who resumed it know. */
+/** A credited deposit that vanishes pauses the rail once: operators who resume the rail have seen the exception. */
 async function vanish({ world, network, log }: Arrivals, deposit: Deposit): Promise<void> {
   const { id, status, block_height } = deposit
   if (status === 'completed' && !(await isToldVanished(world, id))) {
@@ -204,21 +216,21 @@ async function tellTooLarge(
 const SECOND_MS = 1000
 const MINUTE_MS = 60 * SECOND_MS
 const DAY_MS = 1440 * MINUTE_MS
-/** While a deposit waits for confirmations, at most. */
+/** Until a deposit that waits for confirmations is asked about again. */
 const PENDING_MS = 5 * SECOND_MS
-/** What does not fit into the balance. */
+/** The same for a deposit that does not fit into the balance, and for a credited one that has vanished. */
 const NO_ROOM_MS = 10 * MINUTE_MS
 const WATCHED_MS = MINUTE_MS
 
 /**
- * When the chain is asked about a deposit next; null: never. What is credited is watched until its block is final, and what has
- * vanished for a day: nodes that were wrong together show it again.
+ * When the chain is asked about a deposit next; null: never. A credited deposit is watched until its block is final, for a day at most; if
+ * it has vanished, until it is back. A dropped one is watched for a day: endpoints that were wrong together show it again.
  */
 export const nextAttempt =
   (finality: FinalityNow) =>
   (after: Deposit, now: Date): Date | null => {
     const within = (ms: number) => new Date(now.getTime() + ms)
-    /** More and more rarely, for a day. */
+    /** At growing intervals, until a day after `since`. */
     const forADay = (since: Date) => {
       const age_ms = now.getTime() - since.getTime()
       return age_ms < DAY_MS ? within(Math.max(WATCHED_MS, age_ms / 4)) : null
@@ -229,14 +241,14 @@ export const nextAttempt =
       return finality === 'gone' ? within(NO_ROOM_MS) : forADay(after.completed_at!)
     }
     const is_deep = after.depth >= networks[after.rail as Network].confirmations
-    // Anybody may send many small ones, and nobody waits for them.
+    // Deposits below the minimum are asked about less often: anybody may send many of them, and none is credited.
     if (!is_deep) return within(after.below_minimum ? WATCHED_MS : PENDING_MS)
     return after.below_minimum ? null : within(NO_ROOM_MS)
   }
 
-/** An answer that is not clear is asked for again when the lease has ended. */
+/** A deposit about which the endpoints gave no clear answer is due again when the lease ends. */
 const DUE = { lease_ms: 30_000, most: 100 }
-/** The rest waits for the next run, so that many deposits do not keep new blocks from being read. */
+/** Batches per run. Further due deposits wait for the next run, so that new blocks are read in between. */
 const TURNS_MOST = 5
 
 /** Asks about deposits that are due, the longest due ones first. */
@@ -256,5 +268,5 @@ export async function askAboutDue(
 
 const knownOf = ({ tx_hash, block_height, block_hash }: Deposit): AskedTransaction => ({
   tx_hash: tx_hash!,
-  ...(block_height === null ? {} : { known: { block_height, block_hash: block_hash! } }),
+  known: block_height === null ? [] : [{ block_height, block_hash: block_hash! }],
 })

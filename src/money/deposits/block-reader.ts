@@ -1,7 +1,7 @@
 import { crashPoint } from '../../core/crash-point.ts'
 import { type Network, networks } from '../../core/networks.ts'
 import type { Db } from '../../db/pool.ts'
-import type { PaymentHint, PaymentSource, TokenArrival } from '../../rails/chain/rail.ts'
+import type { KnownBlock, PaymentHint, PaymentSource, TokenArrival } from '../../rails/chain/rail.ts'
 import { recordExceptionDaily } from '../../records/exceptions/store.ts'
 import { ourAddresses } from './addresses-store.ts'
 import { type Arrivals, noteTransactions, type Unclear } from './arrivals.ts'
@@ -114,14 +114,17 @@ async function noteHints(
   hints: readonly PaymentHint[],
 ): Promise<readonly Unclear[]> {
   const ours = await ourAddresses(db, reader.network, [...new Set(hints.map(({ to }) => to))])
-  const heights = new Map(
-    hints.filter(({ to }) => ours.has(to)).map(({ tx_hash, block_height }) => [tx_hash, block_height]),
-  )
-  const asked = [...heights].map(([tx_hash, block_height]) => ({ tx_hash, known: { block_height } }))
+  const told = new Map<string, Map<string, KnownBlock>>()
+  for (const { to, tx_hash, block_height, block_hash } of hints) {
+    if (!ours.has(to)) continue
+    const blocks = told.get(tx_hash) ?? new Map()
+    told.set(tx_hash, blocks.set(`${block_height} ${block_hash}`, { block_height, block_hash }))
+  }
+  const asked = [...told].map(([tx_hash, blocks]) => ({ tx_hash, known: [...blocks.values()] }))
   return noteTransactions(db, reader, asked)
 }
 
-/** For operators only (`unknown-tokens.ts`). */
+/** Stores transfers of unknown tokens, which only operators see (`unknown-tokens.ts`). */
 async function noteOtherTokens(
   db: Db,
   { network }: BlockReader,
@@ -135,7 +138,7 @@ async function noteOtherTokens(
   )
 }
 
-/** An endpoint that does not answer is no contradiction: the age of the scan tells of it. */
+/** Reports contradictions only: endpoints that do not answer show in the age of the scan. */
 async function tellContradictions(db: Db, reader: BlockReader, unclear: readonly Unclear[]): Promise<void> {
   const told = unclear.filter(({ contradiction }) => contradiction).slice(0, TOLD_MOST)
   if (told.length === 0) return

@@ -6,6 +6,7 @@ import { type Claim, type Command, keep, writeTo } from '../../ledger/command.ts
 import { type Referenced, underReference } from '../../ledger/once.ts'
 import { activeCustomer } from '../../parties/customers/customers.ts'
 import { customerRows } from '../../parties/customers/store.ts'
+import { digitsOfHash } from '../../rails/chain/deposit-addresses.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { renderDeposit } from './contract.ts'
@@ -19,6 +20,8 @@ import {
   operatorCredits,
   paymentsByReference,
   type ReferencedPayment,
+  type TransactionCredits,
+  transactionCredits,
 } from './store.ts'
 
 /**
@@ -84,7 +87,8 @@ type Credit = {
 
 /**
  * An operator's credit. The same reference again returns the first credit, or refuses if the order differs. A reference that is the
- * end_to_end_id of a Pix payment credits what that payment brought, and only if the service does not credit it itself.
+ * end_to_end_id of a Pix payment, or the hash of a transaction, credits what that payment brought, and only if the service does not credit
+ * it itself.
  */
 export function operatorCredit(world: World, credit: Credit): Command<Referenced> {
   const { customer_id, money, reason, reference } = credit
@@ -103,6 +107,8 @@ function creditOfPayment(
   { money, reference }: Pick<Credit, 'money' | 'reference'>,
 ): Command<Deposit> {
   const { rows = [], reads = [] } = command.locks
+  const digits = digitsOfHash(reference)
+  if (digits !== undefined) return creditOfTransaction(command, { money, reference, digits })
   return {
     ...command,
     locks: {
@@ -118,6 +124,58 @@ function creditOfPayment(
       return { ...decision, keeps: [...keeps, keep(operatorCredits, made)] }
     },
   }
+}
+
+type ByHash = Pick<Credit, 'money' | 'reference'> & { readonly digits: string }
+
+function creditOfTransaction(
+  command: Command<Deposit>,
+  { money, reference, digits }: ByHash,
+): Command<Deposit> {
+  const { rows = [], reads = [] } = command.locks
+  return {
+    ...command,
+    locks: {
+      ...command.locks,
+      rows: [...rows, { source: creditTurns, id: digits }],
+      reads: [...reads, { source: transactionCredits, id: digits }],
+    },
+    decide(held) {
+      // Credits are searched for by their reference, in these two spellings only.
+      if (reference !== digits && reference !== `0x${digits}`)
+        refuse('invalid_request', {
+          message: `Write the hash of the transaction in lower case: ${digits}, with 0x before it on EVM networks.`,
+        })
+      const known = held.row(transactionCredits, digits)!
+      assertLeftToHand(known, money, reference)
+      const { keeps = [], ...decision } = command.decide(held)
+      const hand = { hand_deposit_id: decision.result.id, hand_amount: known.hand_amount + money.units }
+      return { ...decision, keeps: [...keeps, keep(transactionCredits, { ...known, ...hand })] }
+    },
+  }
+}
+
+/** Of a transaction that nobody has seen, one credit is allowed: the service then credits nothing for it. */
+function assertLeftToHand(known: TransactionCredits, { asset, units }: Money, tx_hash: string): void {
+  const { own_deposit_id, small_amount, hand_deposit_id, hand_amount } = known
+  if (own_deposit_id !== null)
+    refuse('invalid_request', {
+      message:
+        hand_deposit_id === null
+          ? `Transaction ${tx_hash} paid ${own_deposit_id}, which the service credits itself. Do not credit it by hand.`
+          : `Transaction ${tx_hash} paid ${own_deposit_id}, and was credited by hand as ${hand_deposit_id}. Reverse that credit: the service then credits ${own_deposit_id} by itself.`,
+    })
+  if (known.asset === null) {
+    if (hand_deposit_id === null) return
+    refuse('invalid_request', {
+      message: `Transaction ${tx_hash} was credited by hand before, as ${hand_deposit_id}.`,
+    })
+  }
+  if (asset === known.asset && hand_amount + units <= small_amount) return
+  const brought = [small_amount, hand_amount].map((amount) => formatMoney(moneyOf(known.asset!, amount)))
+  refuse('invalid_request', {
+    message: `Transaction ${tx_hash} brought ${brought[0]} in deposits below the minimum, of which ${brought[1]} were credited by hand. Credit no more than the rest, in ${known.asset}.`,
+  })
 }
 
 function assertCreditable(paid: ReferencedPayment, { asset, units }: Money): void {

@@ -6,7 +6,7 @@ import type { PaymentSource } from '../../rails/chain/rail.ts'
 import { closeOpenException } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { assertOurs } from './addresses.ts'
-import { newestAddress } from './addresses-store.ts'
+import { ageOfOldestAddress, newestAddress } from './addresses-store.ts'
 import { askAboutDue } from './arrivals.ts'
 import { type BlockReader, openBlockReader, readUpTo, tell, toldAbout } from './block-reader.ts'
 import { beginScan, noteAtHead, scanOf } from './scans-store.ts'
@@ -24,7 +24,7 @@ export type DepositFinder = {
   find(db: Db, shouldContinue?: () => boolean): Promise<void>
 }
 
-/** The networks of a world on which deposits are found this way. */
+/** One finder for each network of the world whose rail has a source of payments. */
 export const depositFinders = (world: World, log: Logger): DepositFinder[] =>
   Object.values(world.chains).flatMap(({ network, payments }) =>
     payments ? [openDepositFinder({ world, network, source: payments, log })] : [],
@@ -47,7 +47,7 @@ export function openDepositFinder(options: FinderOptions): DepositFinder {
         await askAboutDue(db, reader, shouldContinue)
         await readBlocks(db, reader, shouldContinue)
       } catch (error) {
-        // The endpoints have log lines and metrics of their own.
+        // Outages are not reported here: the endpoints have log lines and metrics of their own.
         if (!isOutage(error)) throw error
       }
     },
@@ -68,12 +68,26 @@ async function readBlocks(db: Db, reader: BlockReader, shouldContinue: () => boo
   await closeOpenException(db, { kind: 'deposit_unclear', object_id: toldAbout(network), reason })
 }
 
-/** At the first run: payments to an address that was handed out a moment ago are found. */
+/** The first run begins this many blocks before the oldest address of the network was handed out. */
 const START_BELOW = 100n
+/** The shortest time between two blocks. A value that is too low makes the first run read more blocks than needed. */
+const BLOCK_LEAST_MS: Readonly<Record<Network, bigint>> = {
+  ethereum: 12_000n,
+  polygon: 1_000n,
+  arbitrum: 250n,
+  optimism: 1_000n,
+  tron: 3_000n,
+  bitcoin: 60_000n,
+}
 
+/**
+ * The API hands out addresses as soon as the network is in the settings, but the first run may come much later: its endpoints may not
+ * answer yet, or no node with workers may run.
+ */
 async function begin(db: Db, { network, source, depth, log }: BlockReader, head: bigint): Promise<void> {
   const { start_height } = source
-  const below = start_height === undefined ? head - depth - START_BELOW : start_height - 1n
+  const blocks_since = (await ageOfOldestAddress(db, network)) / BLOCK_LEAST_MS[network]
+  const below = start_height === undefined ? head - blocks_since - depth - START_BELOW : start_height - 1n
   const height = below < 0n ? 0n : below < head ? below : head
   const hash = await source.hashAt(height)
   if (hash === undefined) throw new Error(`${network}: the endpoints have no block at height ${height}`)
@@ -81,7 +95,7 @@ async function begin(db: Db, { network, source, depth, log }: BlockReader, head:
   await beginScan(db, network, { height, hash })
 }
 
-/** Nobody could sweep what is at an address of another key, and the same index would be given to a second customer. */
+/** Stops the finder if the newest address is not derived from the configured key: deposits at such addresses could not be swept. */
 async function assertKey(db: Db, reader: BlockReader): Promise<void> {
   const { world, network } = reader
   const newest = await newestAddress(db, [network])

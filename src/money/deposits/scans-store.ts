@@ -36,7 +36,7 @@ export async function beginScan(db: Db, network: Network, { height, hash }: Posi
   })
 }
 
-/** Which of the two positions. */
+/** Every block is read twice, each time with a position of its own: when it is new, and when it is final. */
 export type Pass = 'newest' | 'final'
 
 const columnsOfPass = {

@@ -2,8 +2,8 @@ import { refuse } from '../../core/errors.ts'
 import { UNITS_MAX } from '../../core/money.ts'
 import { isNetwork, networks } from '../../core/networks.ts'
 import { customerAccount, externalAccount } from '../../ledger/accounts.ts'
-import { type Command, type Decision, type Held, type Write, writeTo } from '../../ledger/command.ts'
-import { canonicalAddress, canonicalHash } from '../../rails/chain/deposit-addresses.ts'
+import { type Command, type Decision, type Held, keep, type Write, writeTo } from '../../ledger/command.ts'
+import { canonicalAddress, canonicalHash, digitsOfHash } from '../../rails/chain/deposit-addresses.ts'
 import { contradictionWrite } from '../../records/desk/contradictions.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import { exceptionsAbout } from '../../records/exceptions/store.ts'
@@ -13,18 +13,20 @@ import { renderDeposit } from './contract.ts'
 import {
   CREDITED_AT_ONCE,
   chainDepositRows,
+  creditTurns,
   type Deposit,
   depositsOfOutput,
   insertChainDeposits,
   isDoubleOutput,
   type Output,
+  transactionCredits,
   updateChainDeposits,
 } from './store.ts'
 
 /**
- * What a chain shows of a payment to an address of a customer. Whoever follows a chain reports what it sees, as often as it
- * sees it: `noteSighting` for an output that is in the chain or the mempool, `noteVanished` for one that no longer is. An output is
- * credited once, when its block is deep enough; a credit is never taken back by a machine (decision 0059).
+ * What a chain shows of a payment to an address of a customer. The code that follows a chain reports an output as often as it sees it:
+ * `noteSighting` if the output is in the chain or the mempool, `noteVanished` if it no longer is. An output is credited once, when its
+ * block is deep enough; the service never takes a credit back by itself (decision 0059).
  *
  * `output_index` is the place within the transaction: of the output, or of the log entry among those of the transaction. The
  * number of a log entry within its block changes when another block takes the transaction, so it would name a second deposit.
@@ -63,19 +65,22 @@ export async function noteSighting(
   }
   try {
     if (known) {
-      const is_told = isOther(known, sighting) && (await isTold(world, known, sighting))
+      const is_same = !isOther(known, sighting)
+      const is_told =
+        !(is_same && known.status === 'completed') &&
+        (await isTold(world, known, is_same ? BY_HAND : sighting))
       return await commit(sightingOf(world, { known, sighting, noting, is_told }))
     }
     const owner = await addressRow(world.db, sighting)
     return owner && (await commit(firstSighting(world, { owner, sighting, noting })))
   } catch (error) {
-    // Two nodes saw it at the same time, and the other one stored it.
+    // Another node has stored the output meanwhile: start again from the stored row.
     if (isDoubleOutput(error)) return noteSighting(world, seen, noting)
     throw error
   }
 }
 
-/** The deposit of an output that is not dropped, whatever it shows; of dropped ones only that of the same payment. */
+/** The stored deposit that a sighting is about: the one that is not dropped, otherwise a dropped one of the same address and amount. */
 const chosenFor = (sighting: Sighting, [first, ...others]: readonly Deposit[]): Deposit | undefined =>
   first?.status !== 'dropped' ? first : [first, ...others].find((one) => !isOther(one, sighting))
 
@@ -105,13 +110,14 @@ const isOther = (known: Deposit, { amount, address }: Sighting): boolean =>
   known.amount !== amount || known.address !== address
 
 const VANISHED = { kind: 'vanished' } as const
+const BY_HAND = { kind: 'credited_by_hand' } as const
 const DAY_MS = 86_400_000
 
-/** A chain shows the same contradiction as often as it is asked: an exception that operators closed opens again after a day. */
+/** Whether this contradiction has an open exception, or one that was closed within the last day: then no other one is opened. */
 async function isTold(
   { db, clock }: World,
   { id }: Deposit,
-  said: Sighting | typeof VANISHED,
+  said: Sighting | typeof VANISHED | typeof BY_HAND,
 ): Promise<boolean> {
   const since = clock.now() - DAY_MS
   return (await exceptionsAbout(db, id)).some(
@@ -135,7 +141,7 @@ function firstSighting(world: World, { owner, sighting, noting }: First): Comman
   const id = world.newId('deposit')
   return {
     partner_id,
-    locks: { accounts: [{ customer_id, asset }] },
+    locks: { accounts: [{ customer_id, asset }], ...turnOf(sighting.tx_hash) },
     decide(held) {
       const { address, tx_hash, output_index, amount } = sighting
       const made: Deposit = {
@@ -158,7 +164,8 @@ function firstSighting(world: World, { owner, sighting, noting }: First): Comman
       }
       const steps = creditedIfDeep([made], held)
       const after = withNext(steps.at(-1)!, noting, held.now)
-      return decisionOf(world, steps, held, { result: after, write: writeTo(insertChainDeposits, after) })
+      const writes = [writeTo(insertChainDeposits, after), ...leftToHand(world, after, held)]
+      return decisionOf(world, steps, held, { result: after, writes })
     },
   }
 }
@@ -168,9 +175,14 @@ type Again = Known & { readonly sighting: Sighting }
 
 function sightingOf(world: World, { known, sighting, noting, is_told }: Again): Command<Deposit> {
   const { id, partner_id, customer_id, asset } = known
+  const turn = turnOf(sighting.tx_hash)
   return {
     partner_id,
-    locks: { rows: [{ source: chainDepositRows, id }], accounts: [{ customer_id, asset }] },
+    locks: {
+      rows: [{ source: chainDepositRows, id }, ...turn.rows],
+      accounts: [{ customer_id, asset }],
+      reads: turn.reads,
+    },
     decide(held) {
       const before = held.row(chainDepositRows, id) ?? refuse('service_unavailable')
       if (isOther(before, sighting))
@@ -184,8 +196,11 @@ function sightingOf(world: World, { known, sighting, noting, is_told }: Again): 
       const steps = creditedIfDeep([is_back ? { ...seen, sequence: before.sequence + 1 } : seen], held)
       const after = withNext(steps.at(-1)!, noting, held.now)
       const told = is_back ? steps : steps.slice(1)
-      if (told.length === 0 && isSamePlace(before, after)) return unchanged(before, noting, held.now)
-      return decisionOf(world, told, held, { result: after, write: writeTo(updateChainDeposits, after) })
+      const left = is_told ? [] : leftToHand(world, after, held)
+      if (told.length === 0 && isSamePlace(before, after) && left.length === 0)
+        return unchanged(before, noting, held.now)
+      const writes = [writeTo(updateChainDeposits, after), ...left]
+      return decisionOf(world, told, held, { result: after, writes })
     },
   }
 }
@@ -212,12 +227,15 @@ function vanishing(world: World, { known, noting, is_told }: Known): Command<Dep
         depth: 0,
       }
       const after = withNext(dropped, noting, held.now)
-      return decisionOf(world, [after], held, { result: after, write: writeTo(updateChainDeposits, after) })
+      return decisionOf(world, [after], held, {
+        result: after,
+        writes: [writeTo(updateChainDeposits, after)],
+      })
     },
   }
 }
 
-/** Only when the deposit is taken next may change. */
+/** Nothing changes but the time at which the deposit is taken next. */
 function unchanged(before: Deposit, noting: Noting, now: Date): Decision<Deposit> {
   const after = withNext(before, noting, now)
   const is_same = after.next_attempt_at?.getTime() === before.next_attempt_at?.getTime()
@@ -237,18 +255,48 @@ const placeOf = ({ block, depth }: Sighting) =>
     ? { block_height: block.height, block_hash: block.hash, depth: Math.max(1, depth) }
     : { block_height: null, block_hash: null, depth: 0 }
 
+/** The turn of the transaction's credits, which an operator's credit under its hash takes too. */
+function turnOf(tx_hash: string) {
+  const id = digitsOfHash(tx_hash)!
+  return { rows: [{ source: creditTurns, id }], reads: [{ source: transactionCredits, id }] }
+}
+
+const creditsOf = ({ tx_hash }: Deposit, held: Held) => held.row(transactionCredits, digitsOfHash(tx_hash!)!)!
+
+/** An operator has credited the transaction: the deposit stays pending, and a person is told. */
+function leftToHand(world: World, deposit: Deposit, held: Held): Write[] {
+  const { hand_deposit_id } = creditsOf(deposit, held)
+  if (hand_deposit_id === null || deposit.status !== 'pending' || !isCreditable(deposit)) return []
+  const check = `Reverse ${hand_deposit_id} if it was wrong or paid only a part: the service then credits ${deposit.id} by itself. Never credit this deposit under another reference: after the reversal it would be credited twice.`
+  return [contradictionOf(world, deposit, { ...BY_HAND, deposit_id: hand_deposit_id, check }, held.now)]
+}
+
+/** Shows the uncommitted deposit to a later command of the same batch, which may be an operator's credit of its transaction. */
+function keptFor(deposit: Deposit, held: Held) {
+  const { id, asset, amount, below_minimum } = deposit
+  const known = creditsOf(deposit, held)
+  const small_amount = known.small_amount + (below_minimum ? amount : 0n)
+  const own_deposit_id = below_minimum ? known.own_deposit_id : id
+  return keep(transactionCredits, { ...known, asset, small_amount, own_deposit_id })
+}
+
+/** Whether it is deep enough and not too small. */
+const isCreditable = (deposit: Deposit): boolean =>
+  deposit.block_hash !== null &&
+  deposit.depth >= networks[networkOf(deposit)].confirmations &&
+  !deposit.below_minimum
+
 /**
- * Adds the credited deposit if the last one is deep enough, not too small, and fits into the balance. A block of a customer does
- * not matter: the money is there.
+ * Adds the step that credits the deposit, if it is deep enough, not too small, not credited by an operator, and fits into the balance. A
+ * blocked customer is credited too: the money has arrived.
  */
 function creditedIfDeep(steps: readonly [Deposit], held: Held): readonly Deposit[] {
   const [seen] = steps
-  const is_deep = seen.block_hash !== null && seen.depth >= networks[networkOf(seen)].confirmations
-  if (!is_deep || seen.below_minimum || !fits(seen, held)) return steps
+  if (!isCreditable(seen) || creditsOf(seen, held).hand_deposit_id !== null || !fits(seen, held)) return steps
   return [seen, { ...seen, status: 'completed', sequence: seen.sequence + 1, completed_at: held.now }]
 }
 
-/** What would lift the balance above the largest amount waits until there is room: a later sighting credits it. */
+/** Whether the balance stays within the largest amount after the credit. Otherwise the deposit waits for a later sighting. */
 function fits({ customer_id, asset, amount }: Deposit, held: Held): boolean {
   const { balance, in_transit } = held.account({ customer_id, asset }) ?? { balance: 0n, in_transit: 0n }
   return balance + in_transit + amount <= UNITS_MAX
@@ -259,23 +307,33 @@ function networkOf({ id, rail }: Deposit) {
   return rail
 }
 
-/** One event for each state, also for one that the next follows at once (contract §12), and the credit. */
+/** An event for each step, also where two steps are made at once (contract §12), and the movement of the credit. */
 function decisionOf(
   world: World,
   steps: readonly Deposit[],
-  { now }: Held,
-  { result, write }: { readonly result: Deposit; readonly write: Write },
+  held: Held,
+  { result, writes }: { readonly result: Deposit; readonly writes: readonly Write[] },
 ): Decision<Deposit> {
   const { partner_id } = result
   const events = steps.map((step) =>
     eventWrite(
       world,
       { partner_id, type: `deposit.${step.status}`, object: renderDeposit(step), sequence: step.sequence },
-      now,
+      held.now,
     ),
   )
   const credits = steps.filter(({ status }) => status === 'completed')
-  return { movements: credits.map(creditOf), writes: [write, ...events], result }
+  return {
+    movements: credits.map(creditOf),
+    writes: [...writes, ...events],
+    keeps: newlySeen(steps, held),
+    result,
+  }
+}
+
+/** A deposit that was not known before, or was dropped: its first step says that it is pending. */
+function newlySeen([first]: readonly Deposit[], held: Held) {
+  return first?.status === 'pending' ? [keptFor(first, held)] : []
 }
 
 /** The movement of a deposit, however it came in. */

@@ -1,4 +1,4 @@
-import { type Asset, assetNames } from '../../core/money.ts'
+import { type Asset, assetNames, UNITS_MAX } from '../../core/money.ts'
 import { type Network, networkNames, networks } from '../../core/networks.ts'
 import { columnsOf } from '../../db/columns.ts'
 import { isUniqueViolation } from '../../db/failure.ts'
@@ -81,8 +81,9 @@ export const operatorCredits = rowSource<{ readonly id: string; readonly deposit
 )
 
 /**
- * A lock per end_to_end_id, held while the service or an operator credits the payment. The two credits may name different customers, and so
- * share no other lock, and neither transaction reads what the other has not committed. The payment may have no row yet.
+ * A lock per end_to_end_id, and per hash of a transaction without 0x, held while the service or an operator credits the payment. The two
+ * credits may name different customers, and so share no other lock, and neither transaction reads what the other has not committed. The
+ * payment may have no row yet.
  */
 export const creditTurns = rowSource(
   'turns of credits',
@@ -106,6 +107,35 @@ export type ReferencedPayment = {
 export const paymentsByReference = rowSource<ReferencedPayment>(
   'payments by reference',
   'SELECT end_to_end_id AS id, charge_id, amount, amount_returned FROM pix_received WHERE end_to_end_id = ANY($1::text[])',
+)
+
+/** What the service and operators know of a transaction on a chain. */
+export type TransactionCredits = {
+  /** The hash without 0x, in lower case. */
+  readonly id: string
+  /** Null while no deposit of the transaction is known. Dropped deposits do not count. */
+  readonly asset: Asset | null
+  /** A deposit that the service credits, or has credited. */
+  readonly own_deposit_id: string | null
+  /** The sum of the deposits below the minimum, which operators may credit. */
+  readonly small_amount: bigint
+  /** The newest credit by an operator under the hash, and the sum of these credits. A reversed credit does not count. */
+  readonly hand_deposit_id: string | null
+  readonly hand_amount: bigint
+}
+
+const sumOf = (amounts: string) => `least(coalesce(sum(${amounts}), 0), ${9n * UNITS_MAX})::bigint`
+
+/** Read under the turn of the hash. */
+export const transactionCredits = rowSource<TransactionCredits>(
+  'credits of transactions',
+  `SELECT t.hash AS id, d.asset, d.own_deposit_id, d.small_amount, o.hand_deposit_id, o.hand_amount FROM unnest($1::text[]) AS t (hash)
+    CROSS JOIN LATERAL (SELECT min(asset) AS asset, min(id) FILTER (WHERE NOT below_minimum) AS own_deposit_id,
+      ${sumOf('CASE WHEN below_minimum THEN amount ELSE 0 END')} AS small_amount FROM deposits
+      WHERE rail IN (${networkNames.map((name) => `'${name}'`).join(', ')}) AND tx_hash IN (t.hash, '0x' || t.hash) AND status <> 'dropped') AS d
+    CROSS JOIN LATERAL (SELECT max(c.id) AS hand_deposit_id, ${sumOf('c.amount')} AS hand_amount FROM deposits c
+      WHERE c.rail = 'operator' AND c.reference IN (t.hash, '0x' || t.hash)
+        AND NOT EXISTS (SELECT FROM adjustments a WHERE a.deposit_id = c.id)) AS o`,
 )
 
 /** A payment of a charge: credited as it is written, once per end_to_end_id. */
@@ -250,7 +280,7 @@ export async function depositById(db: Db, id: string): Promise<Deposit | undefin
   return rows[0]
 }
 
-/** Conditions as in the indexes of deposits that are not credited. Nearly all are, so `completed` has no index of its own. */
+/** Conditions exactly as in the partial indexes. Nearly all deposits are completed, so that status has no index of its own. */
 const openStatuses: Readonly<Record<string, string>> = {
   pending: `status <> 'completed' AND status = 'pending'`,
   dropped: `status <> 'completed' AND status = 'dropped'`,
@@ -329,7 +359,7 @@ export const depositChecks: readonly Check[] = [
         OR (d.rail = 'operator') <> (d.reference IS NOT NULL) OR (d.rail = 'operator') <> (d.reason IS NOT NULL))`,
   },
   {
-    // The states take turns: pending, dropped, pending, … A credited one was pending right before.
+    // `pending` and `dropped` alternate, so a pending deposit has an odd sequence; a deposit is pending right before it is completed.
     name: 'every deposit is in a state that can be, and only one on a chain was ever anything but credited',
     walk: 'causes',
     prefix: 'dep',
@@ -363,6 +393,20 @@ export const depositChecks: readonly Check[] = [
     ) => `SELECT d.id AS object_id, d.partner_id, d.rail, d.tx_hash, other.id AS other_id FROM deposits d
       JOIN deposits other ON other.rail = d.rail AND other.tx_hash = d.tx_hash AND other.output_index = d.output_index AND other.id <> d.id
       WHERE ${within('d.id')} AND d.tx_hash IS NOT NULL AND d.status <> 'dropped' AND other.status <> 'dropped'`,
+  },
+  {
+    name: 'no payment on a chain is credited by the service and by an operator',
+    walk: 'causes',
+    prefix: 'dep',
+    sql: (
+      within,
+    ) => `SELECT d.id AS object_id, d.partner_id, d.rail, d.tx_hash, o.id AS other_id FROM deposits d
+      CROSS JOIN LATERAL (SELECT right(d.tx_hash, 64) AS digits) AS h
+      JOIN deposits o ON o.rail = 'operator' AND o.reference IN (h.digits, '0x' || h.digits, upper(h.digits), '0x' || upper(h.digits))
+      WHERE ${within('d.id')} AND d.rail IN (${ON_CHAIN}) AND d.status = 'completed'
+        AND NOT EXISTS (SELECT FROM adjustments a WHERE a.deposit_id = o.id)
+        AND o.amount > (SELECT coalesce(sum(s.amount), 0) FROM deposits s
+          WHERE s.rail = d.rail AND s.tx_hash = d.tx_hash AND s.below_minimum AND s.status <> 'dropped')`,
   },
   {
     name: 'no reference credits twice',

@@ -43,7 +43,7 @@ export function openTokenReader({ network, otherTokens, log }: ReaderOptions): T
   let span = SPAN.first
   let told_at = -Infinity
 
-  /** At most once an hour. */
+  /** Logs a problem, at most once an hour. */
   function warn(problem: string): void {
     if (performance.now() - told_at < TOLD_EVERY_MS) return
     told_at = performance.now()
@@ -68,7 +68,7 @@ export function openTokenReader({ network, otherTokens, log }: ReaderOptions): T
       warn(`the endpoints of ${network} refuse block ${upto}, which is left out`)
       return 'skipped'
     }
-    // The addresses before these were read for more blocks than the rest will be, which does no harm.
+    // The addresses that were read already saw the longer range. They are read again for its end, which does no harm.
     span = (upto - height) / 2n
     return { height, upto: height + span, after_index }
   }
@@ -87,7 +87,7 @@ export function openTokenReader({ network, otherTokens, log }: ReaderOptions): T
         asked++
         const next = await readSome(db, at, some)
         at = next === 'skipped' ? { ...at, after_index: some.at(-1)!.address_index } : next
-        // One block in a run: an endpoint that refuses everything is not asked fifty times.
+        // The run ends after one skipped block, so that endpoints that refuse everything are not asked fifty times.
         if (next === 'skipped') asked = ASKED_MOST
       }
       await storeTokenScan(db, network, at)
