@@ -40,7 +40,7 @@ export type World<E extends Environment = Environment> = {
   readonly pix: PixRail<E>
   readonly chains: Chains<E>
   readonly deposit_addresses: DepositAddresses<E>
-  /** What seals the orders of transfers when they are accepted; throws while its key cannot be read. */
+  /** Returns the function that seals a transfer's order at acceptance; rejects while the seal key cannot be read. */
   readonly transferSeals: () => Promise<SealTransfer>
   readonly prices: PriceFeed<E>
   readonly set_prices: SetPrices<E>

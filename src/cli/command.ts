@@ -71,7 +71,7 @@ export type Reach = {
   readonly worlds: Worlds
   /** Commands that change something act through the office, which checks permits and writes the audit log. */
   readonly office: Office
-  /** The key of the act log, from which the key of seals is derived. */
+  /** The key of the audit log, from which the seal key is derived. */
   readonly logKey: () => Promise<Buffer>
   /** The signer in a process of its own, with SIGNER_URL. */
   readonly remote_signer: OpenWorlds['remote_signer']

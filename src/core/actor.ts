@@ -28,7 +28,7 @@ type ApiKeyActor = {
 /** An actor to whom the partner's terms apply. */
 export type PartnerActor = ApiKeyActor
 
-/** Roles in a partner's team; an owner may do everything. console-api/permits.ts says what each role may do. */
+/** Roles in a partner's team; an owner may do everything. doors/console-api/permits.ts says what each role may do. */
 export const partnerRoles = ['owner', 'developer', 'finance', 'viewer'] as const
 export type PartnerRole = (typeof partnerRoles)[number]
 

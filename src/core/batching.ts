@@ -27,7 +27,7 @@ type BatchingOptions<Item, Answer> = {
   readonly at_once?: number
   /** Delays each batch, so that more items arrive. A stop aborts the signal, and waits for the returned promise. */
   gather?(stopping: AbortSignal): Promise<unknown>
-  /** Awaited after a rest, before the first batch: what comes meanwhile goes together. Never rejects. */
+  /** Awaited when a run begins, before its first batch: items that arrive meanwhile go into that batch. Never rejects. */
   begin?(): Promise<unknown>
 }
 
@@ -91,7 +91,7 @@ export function openPump(options: {
   /** Takes some of the work and does it. Never rejects. */
   step(): Promise<void>
   readonly at_once?: number
-  /** Awaited after a rest, before the first step: what comes meanwhile goes together. Never rejects. */
+  /** Awaited when a run begins, before its first step: that step also gets the work that arrives meanwhile. Never rejects. */
   begin?(): Promise<unknown>
 }): Pump {
   const { hasMore, step, at_once = 1, begin } = options

@@ -92,6 +92,12 @@ const consoleErrors = {
       'No such API key in this environment. Check the id, and whether the key is in the other environment.',
     page: 'The id names no API key of your team in this environment. A revoked key stays in the list.',
   },
+  too_many_api_keys: {
+    ...conflict,
+    message:
+      'Your team has 100 API keys in this environment already. Revoke a key that no program uses, or ask the operator for one more.',
+    page: 'Users of a team can create keys in the console until the team has 100 keys in the environment that are neither revoked nor expired. The operator can create more.',
+  },
   already_done: {
     ...conflict,
     message: 'This form was sent before. Open the object that it created: details.id is its id.',
@@ -162,8 +168,9 @@ const apiErrors = {
   },
   customer_blocked: {
     ...permission,
-    message: 'This customer is blocked: nothing moves in or out until the operator unblocks it.',
-    page: 'The operator blocked this customer. Reading still works.',
+    message:
+      'This customer is blocked: it can start no payout, transfer, conversion, charge or deposit address until the operator unblocks it.',
+    page: 'The operator blocked this customer. Reading still works, and what is paid to an address or a charge of the customer is credited.',
   },
   invalid_json: {
     ...invalid,
@@ -310,7 +317,7 @@ const apiErrors = {
     ...business,
     message:
       'The amount is too large: no amount with its fee, and no balance, may exceed 999999999999999999 smallest units. Send less.',
-    page: 'A customer’s available balance plus the money in transit may not exceed 10^18 − 1 smallest units. The operator may have set a lower limit for one order on a rail; the message names it.',
+    page: 'A customer’s available balance plus the money in transit may not exceed 10^18 − 1 smallest units. The operator may have set a lower limit for one order on a rail, and a charge can ask for 999999999999 centavos at most; the message names the limit.',
   },
   limit_exceeded: {
     ...business,

@@ -15,7 +15,7 @@ export type NetworkRow = {
   readonly confirmations: number
   /** The smallest deposit that is credited by itself, in smallest units: a smaller one costs more to sweep than it is worth. */
   readonly deposit_least: bigint
-  /** The longest pause between two questions about a transfer: about a block's time. */
+  /** The longest pause between two status queries of a transfer: about the time between two blocks. */
   readonly poll_most_ms: number
   /** Extra time before a transfer counts as late, on top of the general setting. */
   readonly patience_ms: number
@@ -25,11 +25,11 @@ export type NetworkRow = {
 } & (
   | {
       readonly kind: 'evm'
-      /** EIP-155: part of what is signed, so a transaction of one network is none of another. */
+      /** EIP-155: part of what is signed, so a transaction for one network is invalid on every other network. */
       readonly chain_id: bigint
       /** Pays for gas; 18 decimals. */
       readonly gas_coin: 'ETH' | 'POL'
-      /** The contract of USDT that is paid from; then others that hold USDT and are no destinations either. */
+      /** First the USDT contract that transfers pay from, then other USDT contracts. All of them are refused as destinations. */
       readonly usdt_contracts: readonly [string, ...string[]]
     }
   | {

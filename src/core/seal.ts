@@ -69,7 +69,8 @@ export function createSealer(secret_keys: readonly Buffer[], laterKeys?: () => r
       return { value: Buffer.concat([Buffer.from([VERSION]), nonce, cipher.getAuthTag(), hidden]), key_id }
     },
     open(value, of) {
-      if (value[0] !== VERSION) throw new Error('this secret was sealed by another version')
+      if (value[0] !== VERSION)
+        throw new Error('Cannot open a sealed secret: it was sealed by another version of the service.')
       return find((key) => openUnder(key, value, of)) ?? fail()
     },
     openerOf: (value, of) => find((key) => (openUnder(key, value, of) ? key.id : undefined)),
@@ -77,7 +78,9 @@ export function createSealer(secret_keys: readonly Buffer[], laterKeys?: () => r
 }
 
 function fail(): never {
-  throw new Error('this secret was sealed under another SECRET_KEY, or for something else, or was changed')
+  throw new Error(
+    'Cannot open a sealed secret: it was sealed under another SECRET_KEY or for another row, or it was changed.',
+  )
 }
 
 function openUnder(key: Key, value: Buffer, of: string): Buffer | undefined {

@@ -10,7 +10,7 @@ export type ElementType = keyof typeof elements
 type ByteWriter = { bytes: Buffer; end: number }
 
 type Element = {
-  /** Of the element type in `pg_type`. */
+  /** OID of the element type in `pg_type`. */
   readonly oid: number
   /** Appends the element without its length prefix. */
   add(out: ByteWriter, value: never): void

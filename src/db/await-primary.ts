@@ -23,7 +23,7 @@ export async function awaitPrimary(
       signal?.throwIfAborted()
       const client = await openUnlessAborted(open, signal)
       await client.end()
-      if (said > 0) log.info('the database is reachable; the start goes on')
+      if (said > 0) log.info('database: reachable; continuing the start')
       return
     } catch (error) {
       if (signal?.aborted || !isPassing(error)) throw error
@@ -31,7 +31,7 @@ export async function awaitPrimary(
       if (give_up_ms > 0 && waited > give_up_ms) throw error
       if (performance.now() - said > SAY_AGAIN_MS) {
         said = performance.now()
-        log.warn(`waiting for the database: ${(error as Error).message}`)
+        log.warn(`database: waiting for a primary: ${(error as Error).message}`)
       }
       await sleep(PAUSE_MS, undefined, { signal })
     }

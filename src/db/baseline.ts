@@ -7,9 +7,9 @@ type Row = { readonly name: string }
  * The lowest number of a new file, in both folders. The table `migrations` of an older database has the names of the
  * replaced files, so their numbers are not used again.
  */
-export const NEXT_NUMBER = '0055'
+export const LOWEST_NUMBER = '0055'
 
-export const isReplaced = (name: string): boolean => name < NEXT_NUMBER && name !== BASELINE
+export const isReplaced = (name: string): boolean => name < LOWEST_NUMBER && name !== BASELINE
 
 /** Whether an earlier build made the schema, and the release that introduced the baseline never started on it. */
 export const isBeforeBaseline = (rows: readonly Row[]): boolean =>

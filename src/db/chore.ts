@@ -46,7 +46,10 @@ export function openChore(
     try {
       return await doChore(chore, () => !stopped && performance.now() < until)
     } catch (error) {
-      options.log.warn({ err: error, chore: chore.name }, 'housekeeping: not done, will be tried again')
+      options.log.warn(
+        { err: error, chore: chore.name },
+        `housekeeping: chore ${chore.name} failed; its next run tries again`,
+      )
       return 'failed'
     }
   }

@@ -12,7 +12,7 @@ type DueTable = 'payouts' | 'transfers'
 
 const OPEN = `status IN ('pending', 'processing')`
 
-/** The queues of open rows, kept by triggers. `followed`: a worker has taken the row since it was created. */
+/** The queues of open rows, kept by triggers. `followed`: a worker has taken the row since its first send could begin. */
 export const queueOf = { payouts: 'open_payouts', transfers: 'open_transfers' } as const
 
 /** A kind of work: rows that no worker has taken yet (`followed` false), or rows whose outcome is still open. */
@@ -34,7 +34,10 @@ type Reading = {
   readonly order: string
 }
 
-/** Pix is one rail. A new payout becomes `followed` as soon as it is taken, so the order of creation is fair. */
+/**
+ * Pix is one rail. A new payout becomes `followed` as soon as it is taken, or, if it was left to a worker, when it is taken again: so the
+ * order of creation is fair.
+ */
 const payoutReading = (followed: boolean): Reading => ({
   group: `'pix' AS rail, partner_id FROM open_payouts`,
   behind: 'partner_id > groups.partner_id',
@@ -148,7 +151,7 @@ export async function retryAfter(
   await retriers[table](db, { id: taken.id, attempts: taken.attempts, delay_ms: Math.max(0, delay_ms) })
 }
 
-/** Lets a worker take the row at once. One that has it already may work on it too: what both do is safe to do twice. */
+/** Lets a worker take the row at once. A worker that still holds the lease goes on too: every step is safe to repeat. */
 export async function makeDue(db: Db, table: DueTable, id: string): Promise<void> {
   await db.query(
     `UPDATE ${table} SET next_attempt_at = clock_timestamp() WHERE id = $1 AND ${OPEN} AND next_attempt_at > clock_timestamp()`,
@@ -234,7 +237,7 @@ export type Open = {
 
 const A_DAY = `interval '1 day'`
 
-/** Rows that are open for so long, and have neither an open exception nor one closed within a day. */
+/** Rows that are open for longer than `older_than_ms`, without a `stuck` exception that is open or was closed within a day. */
 export async function openBefore(
   db: Db,
   { table, older_than_ms, network }: { table: DueTable; older_than_ms: number; network?: string },

@@ -9,7 +9,7 @@ import type { Db, SchemaName } from './pool.ts'
  */
 
 /** Raised by one with every change of a file: tells the functions of a newer version from those of an older one. */
-export const EDITION = 16
+export const EDITION = 17
 
 const folders: Readonly<Record<SchemaName, string>> = { shared: 'shared', live: 'world', sandbox: 'world' }
 
@@ -23,8 +23,8 @@ export async function haveNewerFunctions(db: Db, schema: SchemaName): Promise<bo
 
 /**
  * Installs every function and trigger of a schema, in the transaction of the caller. Creating a trigger locks its table, so
- * nothing is changed when all of them are unchanged in the database. Waiting for a lock would make payments queue up behind
- * it, so the statement gives up after 100 ms and the caller tries again.
+ * nothing is written if the database has all of them unchanged. Payments queue up behind a statement that waits for a lock, so
+ * the statement gives up after 100 ms and the caller tries again.
  */
 export async function stateFunctions(db: Db, schema: SchemaName): Promise<void> {
   // SECURITY DEFINER functions keep this path: a temporary table of the caller must not shadow a table of the owner.

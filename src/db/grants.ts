@@ -1,6 +1,7 @@
 /**
  * The rights of each role, table by table. History is append-only: no role of the service can change or remove an entry or an
- * event, or remove a deposit; triggers let only a deposit on a chain change, until it is credited. Old rows are removed by functions that run with the rights of the owner.
+ * event, or remove a deposit; of a credited deposit triggers let only `amount_returned` and `next_attempt_at` change. Old rows
+ * are removed by functions that run with the rights of the owner.
  */
 export const worldGrants: Record<string, string> = {
   migrations: 'SELECT',

@@ -2,7 +2,7 @@ import type pg from 'pg'
 
 /** About the time that opening a connection takes on an idle server. */
 const GROW_MS = 15
-/** A connection that takes longer to open may never open: then the next one is begun. */
+/** A connection that takes longer to open may never open: after this time another caller opens one too. */
 const SLOW_MS = 500
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { isBeforeBaseline, isReplaced } from './baseline.ts'
+import { BASELINE, isBeforeBaseline, isReplaced } from './baseline.ts'
 import { sqlState } from './failure.ts'
 import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.ts'
 import { cut } from './heartbeat.ts'
@@ -57,7 +57,7 @@ export async function migrate(
 ): Promise<string[]> {
   const client = await openOwner(url, 'trilho migrate')
   // Another node may migrate for a long time; an aborted start does not wait for it.
-  const leave = () => cut(client, new Error('told to stop'))
+  const leave = () => cut(client, new Error('the start was aborted'))
   signal?.addEventListener('abort', leave)
   try {
     signal?.throwIfAborted()
@@ -94,7 +94,7 @@ async function stateAnew(client: pg.Client, url: string): Promise<void> {
   await inTransaction(client, () => stateRights(client, url))
 }
 
-/** For each lock. An autovacuum that blocks it is cancelled by PostgreSQL within this time. */
+/** The longest wait for one lock. PostgreSQL cancels an autovacuum that holds the lock within this time. */
 const WAITING = `SET LOCAL lock_timeout = '2s'`
 const GIVE_WAY_MS = 300
 const GIVE_UP_MS = 60_000
@@ -114,7 +114,7 @@ async function givingWay(work: () => Promise<void>): Promise<void> {
       if (!LOCKED.has(sqlState(error) ?? '')) throw error
       if (performance.now() > until)
         throw new MigrationBlocked(
-          'Somebody holds locks on tables of the service for longer than a minute: a VACUUM, an index that is being built, or a forgotten transaction. See pg_locks and pg_stat_activity; start again when it has ended.',
+          'Another session has held locks on tables of the service for over a minute (VACUUM, CREATE INDEX, a forgotten transaction). Find the session in pg_locks and pg_stat_activity, end it, then start again.',
         )
       await sleep(Math.max(GIVE_WAY_MS, performance.now() - began))
     }
@@ -123,7 +123,7 @@ async function givingWay(work: () => Promise<void>): Promise<void> {
 
 const LOCK_PAUSE_MS = 100
 
-/** Any role may take any advisory lock. A session of a service role that holds this one is ended: only the owner migrates. */
+/** Any role may take any advisory lock. Sessions of service roles that hold this lock are ended: only the owner migrates. */
 async function lockMigrations(client: pg.Client, url: string): Promise<void> {
   const roles = schemaNames.map((schema) => databaseRoleOf(url, schema))
   for (;;) {
@@ -156,8 +156,8 @@ async function setLogins(
     if (role === undefined) return runOrBlock(client, needed)
     if (performance.now() > until)
       throw new MigrationBlocked(
-        `Somebody is connected as ${role}, whose password follows from another SECRET_KEY than this one. It must be ` +
-          'the same on every node. Use the one of the others, or stop them first.',
+        `A node is connected as ${role} with another SECRET_KEY than this node. Give all nodes the same SECRET_KEY, ` +
+          'or stop the other nodes first.',
       )
     await sleep(100)
   }
@@ -209,7 +209,7 @@ async function prepare(client: pg.Client, url: string, seats: Seats | undefined)
 
 const blockedBy = (statements: readonly string[]) =>
   new MigrationBlocked(
-    `The database user may not do what is needed. Let an administrator run this once, then start again:\n\n${statements.map((sql) => `  ${sql};\n`).join('')}`,
+    `The database user lacks rights for the migration. Let an administrator run this once, then start again:\n\n${statements.map((sql) => `  ${sql};\n`).join('')}`,
   )
 
 const DENIED = '42501'
@@ -276,7 +276,7 @@ async function refuseOlder(client: pg.Client, schema: SchemaName): Promise<void>
   const { rows } = await client.query(`SELECT name FROM ${table}`)
   if (isBeforeBaseline(rows))
     throw new MigrationBlocked(
-      `Schema ${schema} was made by an earlier build of 0.1.0. Start it once with the previous release, then with this one.`,
+      `Schema ${schema} has no ${BASELINE}: it was made by a build before 0.1.0, which no release can upgrade. Use a new database or another DATA_DIR.`,
     )
 }
 

@@ -93,7 +93,7 @@ function chooseWalk(
   const fits = ({ by, stretches }: IndexWalk) =>
     by.every((name) => given[name] !== undefined) && (!stretches || stretches(given, () => '') !== undefined)
   const walk = source.walks.find(fits)
-  if (!walk) throw new Error(`no walk of ${source.table} can always be taken`)
+  if (!walk) throw new Error(`${source.table}: the last walk must have an empty "by"`)
   const rest = Object.entries(given).filter(([name]) => !walk.by.includes(name))
   return { walk, rest: Object.fromEntries(rest) }
 }
@@ -198,7 +198,7 @@ const idOf = ({ id }: ListSource): string => (id === undefined ? 'id' : `${id} A
 function conditionOf(source: ListSource, name: string): (value: string, param: Param) => string {
   const { conditions = {} } = source
   if (Object.hasOwn(conditions, name)) return conditions[name]!
-  if (!namesOf(source.columns).includes(name)) throw new Error(`${source.table} has no filter of that name`)
+  if (!namesOf(source.columns).includes(name)) throw new Error(`${source.table} has no filter "${name}"`)
   return (value, param) => `${name} = ${param(value)}`
 }
 

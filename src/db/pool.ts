@@ -235,7 +235,11 @@ export async function withWarnings<T>(
 
 async function confirmed<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
   const { result, warning } = await withWarnings(client as unknown as pg.Client, work)
-  if (warning) throw new Unconfirmed('whether it is kept is not known', { cause: warning })
+  if (warning)
+    throw new Unconfirmed(
+      'the server committed without waiting for its standby: a fail-over may lose the write',
+      { cause: warning },
+    )
   return result
 }
 

@@ -97,7 +97,7 @@ export class PrimaryClient extends pg.Client {
     const timer = setInterval(() => {
       if (!this.#idles()) return
       const answered = afterAwake(WATCH_DEAD_MS, () =>
-        cut(this, new Error('Connection terminated: no sign of life')),
+        cut(this, new Error('Connection terminated: no answer for 2 s')),
       )
       this.query('SELECT 1').then(answered, answered)
     }, WATCH_MS)

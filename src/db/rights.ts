@@ -19,8 +19,8 @@ export async function stateRights(client: pg.Client, url: string): Promise<void>
 }
 
 /**
- * Grants the rights on tables that are missing, and revokes none. A function that is replaced may read a table that is new, and nodes
- * of the version before call it at once.
+ * Grants the missing rights on tables, and revokes none. Committed before functions are replaced: the new body of a function may
+ * read a new table, and nodes of the previous version call the function at once.
  */
 export async function grantTables(client: pg.Client, url: string): Promise<void> {
   for (const { kind, object, role, wanted, found } of await findDifferences(client, url)) {

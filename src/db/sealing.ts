@@ -49,7 +49,7 @@ export async function insertSealing(db: Db, sealer: Sealer, key_id: string): Pro
   ])
 }
 
-/** Names another key. When it commits, all earlier sealings are committed, and later ones read the new name. */
+/** Names another key. Once `tx` commits, all earlier sealings are committed, and later sealings read the new name. */
 export async function nameKey(tx: Db, sealer: Sealer, key_id: string): Promise<void> {
   const { value } = sealer.seal(Buffer.from(CHECK_OF), CHECK_OF, key_id)
   await tx.query("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '15s'")

@@ -74,7 +74,7 @@ export function faultOf(said: ServerState, seen: KnownCluster): string | undefin
 /** A connection as another user, or in another schema, could read and write the other world's tables. */
 export function checkSeat(said: ServerState, seat: { readonly user: string; readonly schema: string }): void {
   if (said.user !== seat.user || said.schema !== seat.schema)
-    throw new PoolerInTheWay(`The connection did not come in as ${seat.user}, into the schema ${seat.schema}`)
+    throw new PoolerInTheWay(`The connection is not logged in as ${seat.user} with the schema ${seat.schema}`)
 }
 
 /** An error that a retry does not change: wrong password, no such database, no such role. */

@@ -39,5 +39,5 @@ export function shareOf(pool: Pool, semaphore: FairSemaphore, name: string): Poo
 
 const wholes = new WeakMap<Pool, Pool>()
 
-/** The pool that this is a share of, or the pool itself: what is remembered per database is remembered under it. */
+/** The pool that `pool` is a share of, or `pool` itself. Caches per database use this pool as their key. */
 export const wholeOf = (pool: Pool): Pool => wholes.get(pool) ?? pool

@@ -39,7 +39,10 @@ export function openWorker<Row>(options: WorkerOptions<Row>): Worker {
   const failed =
     <T>(instead: T) =>
     (error: unknown): T => {
-      log.warn({ err: error, worker: name }, 'worker')
+      log.warn(
+        { err: error, worker: name },
+        `${name}: a row could not be taken or worked on; it is tried again`,
+      )
       return instead
     }
 

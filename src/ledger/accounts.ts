@@ -8,7 +8,7 @@ type Account =
   | { readonly kind: 'customer'; readonly customer_id: string }
   /** Debited from a customer, while the order's outcome is still open. */
   | { readonly kind: 'in_transit'; readonly rail: string; readonly customer_id: string }
-  /** The outside world behind a rail. The house's holding there is the negative of its sum. */
+  /** The outside world behind a rail: the house holds there the negative of the sum of this account. */
   | { readonly kind: 'external'; readonly rail: string }
   | { readonly kind: 'treasury' }
   | { readonly kind: 'service_fees' }

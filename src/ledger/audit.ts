@@ -205,7 +205,7 @@ export const ledgerChecks: readonly RangeCheck[] = [
       WHERE b.customer_id IS NULL OR b.balance <> coalesce(e.sum, 0) OR b.seq <> coalesce(e.last_seq, 0) OR b.seq <> coalesce(e.lines, 0)`,
   },
   {
-    name: 'every balance is that of its last statement line',
+    name: 'every balance equals balance_after of its last statement line',
     walk: 'customers',
     pieces_only: true,
     sql: (
@@ -232,7 +232,7 @@ export const ledgerChecks: readonly RangeCheck[] = [
       WHERE balance_after <> running OR seq <> place OR balance_after < 0`,
   },
   {
-    name: 'every statement line follows from the line before it, in an account that knows of it',
+    name: 'every statement line continues the line before it, and its account counts it',
     walk: 'lines',
     pieces_only: true,
     sql: (

@@ -13,7 +13,7 @@ export type StatementLine = {
   readonly cause_id: string
   readonly movement: string
   readonly created_at: Date
-  /** The payout or deposit of which the money went back, for a return. */
+  /** For a return: the payout or deposit whose money went back. */
   readonly of?: string
 }
 

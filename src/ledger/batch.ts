@@ -114,10 +114,10 @@ const QUESTION = `WITH mark AS (INSERT INTO commits (id, asked_by) VALUES ($1, $
   INSERT INTO commits (id, asked_by) VALUES ($2, $2)`
 
 /**
- * Finds out whether a batch committed whose COMMIT got no answer. It tries to insert its own row under the batch's id in
- * `commits`; the first row stays. If the row is the batch's, the batch committed. If it is one of this function, from now
- * or from an earlier try whose answer was lost, the batch can never commit. While the batch's transaction is still open,
- * the insert waits for it.
+ * Finds out whether a batch committed whose COMMIT got no answer. This function and the batch both insert a row with the batch's
+ * id into `commits`, and the first row stays. If the batch's row is there, the batch committed. If a row of this function is
+ * there, inserted now or by an earlier try whose answer was lost, the batch can never commit. While the batch's transaction is
+ * open, the insert waits for the transaction to end.
  */
 async function askCommitted(connection: RunnerConnection, batch_id: string): Promise<boolean | undefined> {
   const until = performance.now() + ASK_MS
@@ -137,8 +137,11 @@ async function askCommitted(connection: RunnerConnection, batch_id: string): Pro
 async function ask(client: Client, batch_id: string): Promise<boolean> {
   const question = newId('batch', Date.now())
   const { warning } = await withWarnings(client, () => client.query(QUESTION, [batch_id, question]))
-  if (warning) throw new CommitUnknown('asked with a warning', { cause: warning })
+  if (warning)
+    throw new CommitUnknown('the query for the outcome of a batch was committed without its standby', {
+      cause: warning,
+    })
   const { rows } = await client.query('SELECT asked_by FROM commits WHERE id = $1', [batch_id])
-  assert(rows.length === 1, `the mark of ${batch_id} is gone`)
+  assert(rows.length === 1, `commits has no row for batch ${batch_id}`)
   return rows[0].asked_by === null
 }

@@ -35,7 +35,7 @@ export function onceChecks(options: {
   readonly statuses: readonly string[]
   /** `at once`: the claim is inserted with its response. `later`: a claim without a response is correct too. */
   readonly answered: 'at once' | 'later'
-  /** SQL: the response `c.answer` shows a state that no event told. Absent: there is none. */
+  /** SQL: the response `c.answer` shows a state for which no event is stored. Absent: there is no such state. */
   readonly untold?: string
 }): RangeCheck[] {
   const { table, prefix, operation, open, repeats, statuses, answered, untold = 'false' } = options

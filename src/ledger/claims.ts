@@ -115,7 +115,7 @@ function recordOf(row: ClaimRow, end: End | undefined, body: string | undefined)
   const kept = { fingerprint, resource_id, expires_at, final: row.final || end !== undefined }
   const response = (body: string | null | undefined, status: number, sequence: number | null) =>
     body == null ? null : { status, body, ...(sequence === null ? {} : { sequence }) }
-  // No response was given before the end: then every caller gets the end.
+  // No response is stored: after the resource has ended, every caller gets the body of the event of its end.
   if (answer_status === null)
     return { ...kept, response: response(end?.body, CREATED, end?.sequence ?? null) }
   if (answer_body !== null) return { ...kept, response: response(answer_body, answer_status, null) }

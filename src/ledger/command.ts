@@ -44,7 +44,7 @@ export type IdempotencyRecord = {
   readonly resource_id: string | null
   /** When the name becomes free again, provided the resource has reached its end. Null: never. */
   readonly expires_at: Date | null
-  /** Whether the resource has reached its end. Stored when nothing is left to happen; else read from it (decision 0008). */
+  /** Whether the resource has reached its end. Stored for refusals and operators' acts; else read from the resource (decision 0008). */
   readonly final: boolean
   /** The response to the first caller, byte for byte. Null until there is one. */
   readonly response: StoredResponse | null

@@ -378,8 +378,8 @@ describe('the one door for money', () => {
         writes: [writeTo({ ...insertInto('deposits', { id: 'text' }), updates: rowSource('x', '') }, { id })],
       }),
     }
-    expect(await outcomeOf(node.commit(wrong))).toMatch(/must be held/)
-    expect(await outcomeOf(node.commit(unheld))).toMatch(/not held/)
+    expect(await outcomeOf(node.commit(wrong))).toMatch(/sets a record but locks no claim/)
+    expect(await outcomeOf(node.commit(unheld))).toMatch(/was not locked by the command/)
     expect(await snapshot()).toBe(before)
   })
 

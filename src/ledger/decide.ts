@@ -76,12 +76,12 @@ function keeper(state: State, command: Command<unknown>, decision: Decision<unkn
     if (!target.updates) return []
     const rows = state.rows.get(target.updates.name)
     const id = String(row.id)
-    assert(rows, `${target.name}: the row is not held`)
-    assert(rows.has(id), `${target.name}: the row is not held`)
+    assert(rows, `${target.name}: row ${id} was not locked by the command`)
+    assert(rows.has(id), `${target.name}: row ${id} was not locked by the command`)
     return [{ rows, id, row }]
   })
   const claim = decision.record && command.locks.claim && state.claims.get(claimKey(command.locks.claim))
-  assert(claim || !decision.record, 'a claim must be held to be used')
+  assert(claim || !decision.record, 'the command sets a record but locks no claim')
   return () => {
     for (const { rows, id, row } of updates) rows.set(id, { ...rows.get(id)!, ...row, id })
     for (const { source, row } of decision.keeps ?? []) {

@@ -85,7 +85,7 @@ function assertSame(record: IdempotencyRecord, claim: Claim): void {
   if (record.fingerprint !== claim.fingerprint) refuse('idempotency_conflict', { param: 'idempotency_key' })
 }
 
-/** An order under a caller's idempotency key, and the body of a refusal of it. */
+/** An order under a caller's idempotency key. `bodyOf` renders the response body of a refusal. */
 export type Requested<Order> = {
   readonly order: Order
   readonly claim: Claim

@@ -21,7 +21,7 @@ export async function forgetClaims(
   }
 }
 
-/** The outcome of a batch is asked for within seconds, if at all. */
+/** Deletes the ids of batches after an hour: the outcome of a batch is queried within seconds, if at all. */
 export async function forgetCommits(db: Db, shouldContinue: ShouldContinue = () => true): Promise<void> {
   for (let gone = STEP; gone === STEP && shouldContinue(); ) {
     const answer = await db.query(

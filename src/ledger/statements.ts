@@ -59,7 +59,7 @@ const PLAIN_KINDS_MAX = 24
 const PLAIN_ROWS_MAX = 8
 const plain = { first: new Map<string, Text>(), last: new Map<string, Text>() }
 
-/** For a batch of one command, which nearly always writes a few rows, and as many as others of its kind. */
+/** For a batch of one command: commands of one kind nearly always write the same small number of rows. */
 export function plainStatementOf(groups: readonly Group[], place: Place): Statement {
   const kinds = plain[place]
   const kind = groups.map(({ target, rows }) => `${rows.length} ${target.name}`).join('; ')
@@ -109,7 +109,7 @@ function prepare(name: string, wanted: readonly WriteTarget[]): Prepared {
 
 const objections = { true: 'expect_rows', first: 'expect_first' } as const
 
-/** COMMIT is already on the wire behind it, so the statement itself must fail when it changes fewer rows than expected. */
+/** COMMIT is sent right behind the statement, so the statement itself must fail if it changes fewer rows than expected. */
 function textOf(parts: readonly { readonly target: WriteTarget; readonly rows?: number }[]): string {
   let params = 0
   const texts = parts.map(({ target, rows }, i) => {

@@ -82,7 +82,7 @@ export async function write(client: Client, statements: readonly Statement[]): P
   throw new CommitUnknown('no answer to COMMIT', { cause: tag })
 }
 
-/** Ends a transaction that changed nothing. Only after it may results that rely on free claims be returned. */
+/** Rolls back a transaction that changed nothing. Results that rely on free claims may be returned only after `leave`. */
 export async function leave(client: Client, state: State): Promise<void> {
   const free = freeClaims(state)
   const checks = free.length > 0 ? [statementOf([groupOf(assertClaimsFree, free)], 'first')] : []

@@ -250,7 +250,6 @@ export const mailMetricQuery = (shared: Pool): MetricQuery => ({
   },
 })
 
-/** Facts of this node alone: whether it may get traffic, and whether its callers wait for connections. */
 /** What this node knows of its signer, which it asks every ten seconds anyway. */
 export const signerMetricQuery = (signer: Pick<RemoteSigner, 'state'>): MetricQuery => ({
   name: 'signer',
@@ -263,6 +262,7 @@ export const signerMetricQuery = (signer: Pick<RemoteSigner, 'state'>): MetricQu
   },
 })
 
+/** Facts of this node alone: whether it may get traffic, and whether its callers wait for connections. */
 export function nodeMetricQueries(parts: {
   ready: () => Promise<boolean>
   pools: Readonly<Record<string, Pool>>

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import { Refusal } from '../core/errors.ts'
 import { hurryReceived } from '../money/charges/finder.ts'
 import { askAboutNoticed, hurryNoticed } from '../money/pix/notices.ts'
@@ -16,15 +17,20 @@ type NoticeOptions = {
   readonly world: World<'production'>
   /** Wakes workers that have backed off. */
   readonly wakeWorkers: () => void
+  /** Requests have no log of their own: the server runs without Fastify's. */
+  readonly log: Pick<Logger, 'warn'>
 }
 
 /**
- * So many notices have their payments asked for at once. A flood of notices must not take the connections to the provider from payouts:
- * the finder reads what these leave out.
+ * How many notices at once lead to questions to the provider. A flood of notices must not take the connections from payouts: the payments
+ * of further notices are found by the next read of the provider's list.
  */
 const ASKING_MOST = 8
 
-export function registerNotices(app: FastifyInstance, { token, world, wakeWorkers }: NoticeOptions): void {
+export function registerNotices(
+  app: FastifyInstance,
+  { token, world, wakeWorkers, log }: NoticeOptions,
+): void {
   const { readNotice } = world.pix
   if (token === undefined || !readNotice) return
   const isToken = sameText(token)
@@ -44,11 +50,11 @@ export function registerNotices(app: FastifyInstance, { token, world, wakeWorker
       // The provider waits for the answer to its notice, and the payments are read meanwhile.
       if (asking < ASKING_MOST) {
         asking++
-        void hurryReceived(world, request.log, noticed)
+        void hurryReceived(world, log, noticed)
           .catch((error: unknown) =>
-            request.log.warn(
+            log.warn(
               { err: error },
-              'charges: payments of a notice were not read; the finder reads them later',
+              'charges: payments of a notice were not read; the next read of the provider’s list finds them',
             ),
           )
           .finally(() => asking--)

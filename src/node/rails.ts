@@ -77,7 +77,7 @@ type RailSettings = Pick<
 
 export type RailOptions = {
   readonly config: RailSettings
-  /** The key of the act log, from which the key of seals is derived. */
+  /** The key of the audit log, from which the seal key is derived. */
   readonly logKey: () => Promise<Buffer>
   /** What was signed within the last hour: a restart does not lift the signer's limits. */
   readonly signedBefore: () => Promise<readonly SignedBefore[]>
@@ -94,6 +94,10 @@ const isConfigured = ({ chains }: Pick<Config, 'chains'>, network: Network): boo
 /** Whether production pays Pix. */
 export const isPixConfigured = ({ efi, starkbank }: Pick<Config, 'efi' | 'starkbank'>): boolean =>
   efi.client_id !== undefined || starkbank.project_id !== undefined
+
+/** The name of the Pix provider of production, where one is configured. */
+export const pixProviderOf = ({ starkbank }: Pick<Config, 'starkbank'>): string =>
+  starkbank.project_id === undefined ? 'Efí' : 'Stark Bank'
 
 /** The networks of production that have endpoints. */
 export const configuredNetworks = (config: Pick<Config, 'chains'>): readonly Network[] =>

@@ -240,7 +240,7 @@ describe('a signer in a process of its own', () => {
         await start()
       }
       const sign = (changes: Changes) => ruleOf(transfers.sign(payment(changes)))
-      // Another program that has the key of seals can seal anything.
+      // Another program that has the seal key can seal anything.
       expect(await sign({ intent: { amount: 2n } })).toBe('transfer')
       expect(await sign({ intent: { destination_address: wallet } })).toBe('transfer')
       expect(await sign({ intent: { transfer_id: 'tr_2' } })).toBe('nonce')
@@ -421,7 +421,7 @@ describe('a signer in a process of its own', () => {
 })
 
 describe('a service', () => {
-  test('asks no signer with another key of seals, another wallet or other deposit keys', async () => {
+  test('asks no signer with another seal key, another wallet or other deposit keys', async () => {
     await start()
     const problemOf = async (changes: Partial<RemoteSignerOptions>) => {
       const client = connect(changes)
@@ -430,7 +430,7 @@ describe('a service', () => {
       expect(client.state()?.problem).toBe((error as Error).message)
       return (error as Error).message
     }
-    expect(await problemOf({ sealKey: async () => randomBytes(32) })).toMatch(/another key of seals/)
+    expect(await problemOf({ sealKey: async () => randomBytes(32) })).toMatch(/another seal key/)
     const other = { ...expected, wallets: { polygon: destination_address } }
     expect(await problemOf({ expected: other })).toMatch(/wallet on polygon is .*, not 0x5aAeb/)
     expect(await problemOf({ expected: { ...expected, gas_account: wallet } })).toMatch(/EVM_DEPOSIT_XPUB/)

@@ -1,6 +1,6 @@
 /**
- * The addresses that mail is sent to and from: ASCII, one mailbox, nothing that ends a header or begins another address. An
- * e-mail that people sign in with may look otherwise; such a person gets no mail.
+ * The addresses that mail is sent to and from: ASCII, one mailbox, nothing that ends a header or begins another address. A user
+ * may sign in with an e-mail of another form; such a user gets no mail.
  */
 const MAILBOX =
   /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/

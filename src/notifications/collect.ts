@@ -25,11 +25,11 @@ import { type NotificationPlace, REQUESTS } from './kinds.ts'
 import { positionOf, savePosition, selectSeen } from './store.ts'
 
 /**
- * Finds out what people should be told, from rows that other transactions have committed: nothing that moves money writes a
- * notification or waits for one. Logs with positions (the act logs) are read from a stored position on. States (endpoints that
- * fail, keys that expire, limits that are nearly used up) are looked at again and again, and each is told once. The position,
- * or the mark that a state was told, is written in the transaction that writes the notifications, so that a crash loses and
- * repeats none. One node at a time does this, as a chore.
+ * Finds out what people should be told, from rows that other transactions have committed: no transaction that moves money writes
+ * a notification or waits for one. Logs with positions (the act logs) are read from a stored position on. States (endpoints that
+ * fail, keys that expire, limits that are nearly used up) are read repeatedly, and each state is reported once. The position, or
+ * the mark that a state was reported, is written in the transaction that writes the notifications, so that a crash loses and
+ * repeats none. The collector is a chore: it runs on one node at a time.
  */
 export type CollectorParts = {
   readonly shared: Pick<Shared, 'newId'>
@@ -39,11 +39,11 @@ export type CollectorParts = {
 }
 
 const LINES = 500
-/** An endpoint that works again within this time is not mentioned. */
+/** An endpoint that works again within this time causes no notification. */
 const FAILING_AFTER_MS = 60_000
-/** Endpoints that were disabled earlier are not mentioned, on a first run for instance. */
+/** An endpoint that was disabled earlier than this causes no notification, for instance at the first run. */
 const DISABLED_WITHIN_MS = 24 * 3_600_000
-/** Expiry and limits change slowly, and cost more to find. */
+/** How often expiring keys and limits are read: they change slowly, and their queries cost more. */
 const SLOW_MS = 120_000
 /** Rows of a state that are read at once. */
 const PAGE = 500
@@ -77,12 +77,12 @@ type StateSource = {
   page(after: string | undefined): Promise<{ readonly facts: readonly Fact[]; readonly next?: string }>
 }
 
-/** By the name of a source: where the run before stopped. */
+/** Where the previous run stopped, by the name of the source. */
 type Cursors = Map<string, string>
 
 /**
- * Reads all pages, so that the rows of one partner keep nobody else from being told. A run whose time is over leaves its
- * cursor, and the next run goes on from there.
+ * Reads all pages of a state, so that the rows of one partner do not hold back the notifications of others. A run whose time is
+ * over stores its cursor, and the next run continues there.
  */
 async function tellState(
   db: Db,
@@ -109,7 +109,7 @@ async function tellState(
 const nextOf = <Row>(rows: readonly Row[], cursorOf: (row: Row) => string) =>
   rows.length === PAGE ? { next: cursorOf(rows.at(-1)!) } : {}
 
-/** Writes nothing when everything was told before. */
+/** Writes notifications for facts that were not reported before; without such facts it writes nothing. */
 async function tellNew(db: Db, { shared }: CollectorParts, found: readonly Fact[]): Promise<void> {
   const seen = await selectSeen(
     db,
@@ -123,7 +123,7 @@ async function tellNew(db: Db, { shared }: CollectorParts, found: readonly Fact[
 
 const ACTIONS = ['sign_in', 'create_key', 'rotate_key', 'propose']
 
-/** Lines become visible in the order of their numbers, so a position misses none. The first run begins at the end. */
+/** Lines become visible in the order of their numbers, so a position misses no line. The first run begins after the newest line. */
 async function followActs(db: Db, place: StoragePlace, parts: CollectorParts): Promise<void> {
   const reader = place === 'shared' ? db : parts.worlds[place].reads
   const source = `acts of ${place}`
@@ -204,7 +204,7 @@ async function signInFact(db: Db, line: LogLine): Promise<Fact | undefined> {
 
 // Exceptions --------------------------------------------------------------------------------------------------------------
 
-/** The time of an exception is taken before its transaction commits, so each run looks back. */
+/** An exception gets its time before its transaction commits, so each run reads this much further back. */
 const LOOK_BACK_MS = 120_000
 const EXCEPTIONS = 1000
 
@@ -332,7 +332,7 @@ async function dayFacts(
   return facts
 }
 
-/** Longer than SLOW_MS: a customer who paid since the last run is looked at. */
+/** Longer than SLOW_MS, so that a run checks every customer with an order since the previous run. */
 const ACTIVE_MS = 3 * SLOW_MS
 
 const moneySource = (world: World): StateSource => ({

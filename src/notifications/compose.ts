@@ -19,20 +19,20 @@ import { type MailSetting, type Notification, selectSettings } from './store.ts'
 
 /**
  * How often a person gets mail. The first notification waits `first_ms` for others to join it; then there is a mail at most every
- * `every_ms`. From the seventh mail of a day on there is one every two hours: whoever makes many things happen cannot fill a
- * mailbox, and cannot keep the person from learning of it either.
+ * `every_ms`. From the seventh mail of a day on there is one every two hours: an attacker who causes many events can neither fill
+ * a mailbox nor keep the person from getting mail.
  */
 export type MailPace = { readonly first_ms: number; readonly every_ms: number }
 
 const MANY_PER_DAY = 6
 const MANY_EVERY_MS = 2 * 3_600_000
-/** After a mail that was given up. */
+/** The pause after a mail that was given up. */
 const GIVEN_UP_EVERY_MS = 24 * 3_600_000
 const PEOPLE = 200
 
 type ComposerParts = { readonly shared: Pick<Shared, 'newId'>; readonly pace: MailPace }
 
-/** Makes the mails that are due, each in a transaction of its own. What a mail holds does not grow any more. */
+/** Makes the mails that are due, each in a transaction of its own. The notifications in a mail no longer grow. */
 export async function composeMails(
   db: Db,
   parts: ComposerParts,
@@ -68,7 +68,7 @@ const idsOf = (rows: readonly Notification[]) => rows.map(({ id }) => id)
 
 type Roles = Pick<User, 'role' | 'operator_role' | 'partner_role'>
 
-/** Turning a kind off does not hold back what happened before. */
+/** Whether a notification is mailed. One from before the person turned off a kind that is mailed by default still is. */
 function isWanted(
   { kind, first_at }: Notification,
   person: Roles,
@@ -92,8 +92,8 @@ async function isDue(tx: Db, user_id: string, { every_ms }: MailPace): Promise<b
 }
 
 /**
- * An operator creates operators, so their addresses are trusted. Owners of partners invite whom they like and could use the link
- * of an invitation themselves: such an address gets one mail that asks, and no other until its owner has agreed.
+ * An operator creates operators, so their addresses are trusted. An owner of a partner can invite any address and could use the
+ * link of the invitation: until such an address is confirmed, it gets no mail but the request to confirm it.
  */
 export const needsConfirmation = ({
   partner_id,
@@ -105,10 +105,10 @@ export const needsConfirmation = ({
 
 const CONFIRMATIONS_PER_PARTNER_AND_DAY = 20
 const CONFIRMATIONS_PER_PERSON_AND_DAY = 3
-/** Whoever is removed and invited again is another user with the same address. */
+/** A limit per address too: a user who is removed and invited again is a new user with the same address. */
 const CONFIRMATIONS_PER_ADDRESS_AND_DAY = 3
 
-/** By itself the service asks once in seven days; the person may ask for it again, a few times a day. */
+/** The service sends a confirmation once in seven days; the person may request further ones, a few times a day. */
 export async function mayConfirm(
   tx: Db,
   person: Pick<User, 'id' | 'partner_id' | 'email'>,

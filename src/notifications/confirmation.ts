@@ -1,8 +1,8 @@
 import type { Sealer } from '../core/seal.ts'
 
 /**
- * The token of the link that confirms an address. It is sealed, so only this service can make one, and it names the person and
- * the address: a token of somebody else, or of an address of before, confirms nothing. It is not stored.
+ * The token of the link that confirms an address. The token is sealed, so only this service can make one, and it names user and
+ * address: a token for another user or for an earlier address confirms nothing. Tokens are not stored.
  */
 type Confirmation = { readonly user_id: string; readonly email: string }
 

@@ -8,7 +8,7 @@ export type MailText = {
   readonly greeting: string
   readonly places: Readonly<Record<NotificationPlace, string>>
   readonly kinds: Readonly<Record<NotificationKind, Forms>>
-  /** `limit_near` of a money limit; the kind itself is about requests. */
+  /** `limit_near` about a money limit; the text in `kinds` is about the requests of an API key. */
   readonly money_limit: Forms
   readonly topics: Readonly<Record<string, string>>
   readonly more: (count: number) => string

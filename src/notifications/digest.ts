@@ -70,7 +70,7 @@ export function renderTest(language: string | null): MailContent {
 
 const places: readonly NotificationPlace[] = ['', 'production', 'sandbox']
 
-/** A line that was read in the console and then began anew is one line in the mail. */
+/** Merges lines of the same kind, place and topic: after a line was read in the console, further facts begin another line. */
 function merged(found: readonly NotificationLine[]): NotificationLine[] {
   const lines = new Map<string, NotificationLine>()
   for (const line of found) {
@@ -112,7 +112,7 @@ function saidOf(line: NotificationLine, words: MailText): string {
   return `${said} (${details.join('; ')})`
 }
 
-/** An id says enough; of a sign-in only the address is told. */
+/** For a sign-in the address, or the word for a terminal; otherwise the id, and the note if there is one. */
 function shownSample({ kind }: NotificationLine, { id, note }: Sample, words: MailText): string {
   if (kind === 'sign_in') return note ?? words.terminal
   return note === undefined ? id : `${id} …${note}`

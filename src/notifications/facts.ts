@@ -4,11 +4,11 @@ import { personRoleOf } from '../parties/team/people.ts'
 import { isTold, type NotificationKind, type NotificationPlace, SAMPLES_MAX, type Sample } from './kinds.ts'
 import { growNotifications, markSeen, type Receiver, selectReceivers } from './store.ts'
 
-/** Who is told: everybody of a partner, or all operators, whose role is told of the kind; or one person. */
+/** Who is notified: everybody of a partner, all operators, or one person; in each case only if their role gets the kind. */
 export type Audience =
   | { readonly partner_id: string }
   | { readonly user_id: string }
-  /** `but`: an operator who knows already. */
+  /** `but`: the operator who caused the fact, and is not notified. */
   | { readonly operators: true; readonly but: string | null }
 
 /** Something that happened, as a source found it. */
@@ -19,7 +19,7 @@ export type Fact = {
   readonly to: Audience
   readonly sample: Sample
   readonly at: Date
-  /** For a source that finds the same thing at every run: told once. */
+  /** Set by a source that finds the same fact at every run: each subject is reported once. */
   readonly once?: { readonly source: string; readonly subject: string }
 }
 

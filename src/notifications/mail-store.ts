@@ -17,9 +17,9 @@ export type TakenMail = {
 }
 
 /**
- * People with notifications that no mail has, of which the oldest is old enough. Left out: people with a mail that waits or is
- * younger than `every_ms`, and people who were asked in the last seven days to confirm their address and have not done so. In
- * random order, so that people whose pause is longer do not keep others out.
+ * People with notifications that are in no mail yet, the oldest of them older than `first_ms`. Left out: people with a mail that
+ * waits or is younger than `every_ms`, and people who were asked in the last seven days to confirm their address and have not
+ * done so. In random order, so that people with a longer pause do not fill the limit at every call.
  */
 export async function peopleToMail(
   db: Db,
@@ -41,7 +41,7 @@ export async function peopleToMail(
   return rows.map(({ id }) => id)
 }
 
-/** Locked, so that they do not grow until the transaction ends. */
+/** The person's notifications that wait for a mail, locked so that they do not grow until the transaction ends. */
 export async function lockWaiting(
   tx: Db,
   user_id: string,
@@ -116,7 +116,7 @@ const CONFIRMATION = 'confirmation'
 /** A removed user loses its address, so the address of a confirmation is kept apart from its mail, as a hash. */
 const hashOf = (email: string): string => createHash('sha256').update(email.toLowerCase()).digest('hex')
 
-/** Confirmations to this address in the last day, whoever had it. */
+/** Confirmations sent to this address in the last day, for whichever user. */
 export async function confirmationsTo(db: Db, email: string): Promise<number> {
   const { rows } = await db.query(
     `SELECT count(*)::integer AS count FROM notification_sightings
@@ -146,7 +146,7 @@ export async function insertMail(
   return rowCount === 1
 }
 
-/** Puts notifications into a mail; without one they are not mailed. */
+/** Puts notifications into a mail; without `mail_id` marks them as not to be mailed. */
 export async function settleNotifications(tx: Db, ids: readonly string[], mail_id?: string): Promise<void> {
   if (ids.length === 0) return
   await tx.query('UPDATE notifications SET mail = $2, mail_id = $3 WHERE id = ANY($1::text[])', [

@@ -39,14 +39,14 @@ type SenderParts = {
   readonly domain: string
   readonly log: Logger
   readonly onOutcome: (outcome: MailOutcome) => void
-  /** After the first attempt, the second, and so on. The mail is given up when they are used up. */
+  /** Delays after the first failed attempt, the second, and so on. A mail that fails after the last delay is given up. */
   readonly retry_ms?: readonly number[]
   readonly poll_ms?: number
 }
 
 const POLL_MS = 15_000
 const MINUTE = 60_000
-/** About a day and a half in all. */
+/** About 27 hours in all. */
 const RETRY_MS = [1, 5, 15, 60, 120, 240, 480, 720].map((minutes) => minutes * MINUTE)
 const LEASE_MS = 2 * SMTP_DEADLINE_MS
 /** How long a stop waits for a mail under way, before it cuts the connection. */
@@ -81,7 +81,7 @@ export function openMailSender(parts: SenderParts): MailSender {
   }
 }
 
-/** False when the server did not take the mail, for a reason that may hold for others too: it is down, or refuses the sender. */
+/** False if the mail failed for a reason that may affect other mails too: the server is down, or refuses the sender. */
 async function deliver(mail: TakenMail, parts: SenderParts, signal: AbortSignal): Promise<boolean> {
   const { db, mailer, log, onOutcome, domain } = parts
   if (mail.removed) {
@@ -99,7 +99,7 @@ async function deliver(mail: TakenMail, parts: SenderParts, signal: AbortSignal)
     const failure =
       error instanceof MailFailure
         ? error
-        : new MailFailure(`${(error as Error).name}: the mail cannot be made`, { about_mail: true })
+        : new MailFailure(`${(error as Error).name}: rendering the mail failed`, { about_mail: true })
     return fail(mail, failure, parts)
   }
   crashPoint('after_mail')

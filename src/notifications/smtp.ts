@@ -42,13 +42,13 @@ export class MailFailure extends Error {
 type MailerOptions = {
   readonly server: SmtpServer
   readonly from: Sender
-  /** `off`: the connection may be in clear text. Without it, only a server on this machine may be reached so. */
+  /** `off`: clear text is allowed, and certificates are not verified. `verify`: clear text only to a server on this machine. */
   readonly tls: 'verify' | 'off'
   /** Certificates to trust instead of those of Node. */
   readonly ca?: string
-  /** Instead of the resolver of the machine. */
+  /** Replaces the name resolution of the machine. */
   readonly lookup?: LookupFunction | undefined
-  /** For one mail, from the connection to the last answer. */
+  /** Time limit for one mail, from connecting to the last response. */
   readonly deadline_ms?: number
 }
 
@@ -65,7 +65,8 @@ export function openMailer(options: MailerOptions): Mailer {
   const plain = !secure && (tls === 'off' || isThisMachine(host))
   return {
     async send(mail, signal) {
-      if (!isMailbox(mail.to)) throw new MailFailure('the address cannot get mail', { permanent: true })
+      if (!isMailbox(mail.to))
+        throw new MailFailure('the e-mail address is not a valid mailbox', { permanent: true })
       const late = AbortSignal.timeout(deadline_ms)
       const ended = signal ? AbortSignal.any([signal, late]) : late
       const transport = createTransport({
@@ -81,7 +82,7 @@ export function openMailer(options: MailerOptions): Mailer {
         socketTimeout: deadline_ms,
         disableFileAccess: true,
         disableUrlAccess: true,
-        // Without an own socket nothing could end a server that sends a byte now and then.
+        // The service opens the socket itself, to be able to cut off a server that sends a byte now and then.
         getSocket: (_, callback) => openSocket({ host, port, lookup }, ended, callback),
       })
       try {
@@ -113,7 +114,7 @@ function openSocket(
   callback: SocketCallback,
 ): void {
   const socket = connect({ host, port, ...(lookup ? { lookup } : {}) })
-  const cut = () => socket.destroy(new Error('the deadline is over'))
+  const cut = () => socket.destroy(new Error('aborted: SMTP deadline exceeded, or the service is stopping'))
   if (ended.aborted) cut()
   ended.addEventListener('abort', cut)
   socket.once('close', () => ended.removeEventListener('abort', cut))
@@ -132,7 +133,7 @@ type SmtpError = Error & {
   readonly command?: string
 }
 
-/** The server speaks of this mail or its recipient, not of the connection, the credentials or the sender. */
+/** Commands whose refusal concerns this mail or its recipient, not the connection, the credentials or the sender. */
 const ABOUT_THE_MAIL = ['RCPT TO', 'DATA']
 /** The server closes the connection, whatever the command was. */
 const CLOSING = 421

@@ -31,7 +31,7 @@ type Growth = {
   readonly last_at: Date
 }
 
-/** Adds to the person's open line of the same kind, place and topic, or begins one. The rows must differ in these four. */
+/** Adds each row to the person's open line of the same kind, place and topic, or inserts it. Rows must differ in these four. */
 export async function growNotifications(tx: Db, rows: readonly Growth[]): Promise<void> {
   if (rows.length === 0) return
   await tx.query(
@@ -59,7 +59,7 @@ export async function growNotifications(tx: Db, rows: readonly Growth[]): Promis
 
 export type Receiver = Pick<User, 'id' | 'partner_id' | 'role' | 'operator_role' | 'partner_role'>
 
-/** The people of these partners, and the operators if `operators`, without removed ones. */
+/** These users, the users of these partners, and the operators if `operators`; removed users are left out. */
 export async function selectReceivers(
   db: Db,
   {
@@ -142,7 +142,7 @@ export async function countUnread(db: Db, user_id: string): Promise<number> {
   return rows[0].unread
 }
 
-/** Marks what the person has seen. A line that has grown since `last_at` stays unread. */
+/** Marks as read what the person has seen. A line whose count has grown since then stays unread. */
 export async function markRead(
   db: Db,
   user_id: string,
@@ -171,7 +171,7 @@ export async function selectSettings(db: Db, user_id: string): Promise<MailSetti
   return rows
 }
 
-/** A setting that stays as it is keeps its time. */
+/** Saves a setting. `changed_at` changes only if the value does. */
 export async function saveSetting(
   tx: Db,
   user_id: string,
@@ -201,7 +201,7 @@ export async function saveConfirmed(tx: Db, user_id: string, email: string): Pro
 
 const STEP = 1000
 
-/** Longer than any source looks back. */
+/** 90 days: longer than any source looks back. */
 const FORGOTTEN = [
   `DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE last_at < clock_timestamp() - interval '90 days' LIMIT $1)`,
   `DELETE FROM mails WHERE id IN (SELECT id FROM mails WHERE created_at < clock_timestamp() - interval '90 days' AND status <> 'waiting' LIMIT $1)`,

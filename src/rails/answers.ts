@@ -102,8 +102,8 @@ const chargeOutcomes = {
 } satisfies Answers
 
 /**
- * API Pix defines 32 characters. Other banks make the ids of what comes in, and money must not depend on how well they do it: a payment
- * that is left out of a list is never credited.
+ * API Pix defines 32 characters. The ids of received payments are made by other banks, so other lengths are accepted too: a payment that
+ * is left out of a list is never credited.
  */
 const ReceivedId = T.String({ pattern: '^[0-9A-Za-z]{1,64}$' })
 
@@ -112,7 +112,7 @@ const ReceivedAnswer = T.Object({
   txid: T.Optional(T.String({ pattern: '^[0-9A-Za-z]{1,35}$' })),
   amount: T.BigInt({ minimum: 1n, maximum: UNITS_MAX }),
   paid_at: ValidDate,
-  // Shown masked, and not needed: whatever form it has, the payment counts.
+  // Only shown, masked: the payment is valid whatever name and document it has.
   payer: T.Optional(T.Object({ name: T.Optional(T.String()), document: T.Optional(T.String()) })),
   returns: T.Array(
     T.Object({

@@ -70,7 +70,7 @@ export function withDeadline<E extends Environment>(rail: PixRail<E>, ms: number
   }
 }
 
-/** For the balance of one more deposit address; twenty are asked at once. */
+/** Extra time for each deposit address, of which twenty are asked about at once. */
 const ADDRESS_MS = 20
 
 export function withChainDeadline<E extends Environment>(rail: ChainRail<E>, ms: number): ChainRail<E> {
@@ -84,7 +84,7 @@ export function withChainDeadline<E extends Environment>(rail: ChainRail<E>, ms:
     }),
     feeInputs: () => available(() => rail.feeInputs()),
     wallet: () => within(ms, () => rail.wallet()),
-    // Each address is a question more, and all are about one block.
+    // Each address adds a question, and all answers must be about one block.
     holdings: (addresses = []) => within(ms + addresses.length * ADDRESS_MS, () => rail.holdings(addresses)),
     screen: (order) => within(ms, (signal) => rail.screen(order, signal)),
     attempt: (order, reservation, made, purpose) =>

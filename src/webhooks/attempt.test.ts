@@ -30,7 +30,12 @@ test('an attempt that is cut off before it has a connection sends nothing', asyn
   await turn()
   for (const cut of cuts) cut()
   found(['127.0.0.1'])
-  expect(await made).toMatchObject({ status: null, headers: null, body: null, error: 'cut off' })
+  expect(await made).toMatchObject({
+    status: null,
+    headers: null,
+    body: null,
+    error: 'the attempt was aborted',
+  })
   expect(cuts.size).toBe(0)
   expect(receiver.received).toEqual([])
 })
@@ -44,7 +49,11 @@ test('an attempt that is cut off in the middle of a response returns what it has
   await until(() => receiver.received.length === 1, 5000)
   await new Promise((resolve) => setTimeout(resolve, 50))
   for (const cut of cuts) cut()
-  expect(await made).toMatchObject({ status: 200, headers: { 'x-request-id': 'one' }, error: 'cut off' })
+  expect(await made).toMatchObject({
+    status: 200,
+    headers: { 'x-request-id': 'one' },
+    error: 'the attempt was aborted',
+  })
 })
 
 test('an interim response is not the response', async () => {

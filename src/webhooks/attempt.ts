@@ -62,7 +62,7 @@ export function attempt(
       cuts?.delete(cut)
       resolve(answer.result(error))
     })
-    const cut = () => answer.abort(new Error('cut off'))
+    const cut = () => answer.abort(new Error('the attempt was aborted'))
     const timer = setTimeout(() => answer.abort(new Error(`no answer within ${timeout_ms} ms`)), timeout_ms)
     cuts?.add(cut)
     const { origin, pathname, search } = new URL(request.url)

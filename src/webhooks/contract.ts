@@ -40,7 +40,10 @@ const endpointFields = {
     }),
   ),
   disabled_at: T.Optional(Timestamp),
-  failing_since: T.Optional({ ...Timestamp, description: 'Nothing was taken since then' }),
+  failing_since: T.Optional({
+    ...Timestamp,
+    description: 'Time of the first failure since the last success, change of URL or enabling',
+  }),
   previous_secret_until: T.Optional({
     ...Timestamp,
     description: 'Until then every request is signed with the secret before the last rotation too',
@@ -178,7 +181,7 @@ export const rotateWebhookSecret = endpoint({
         pattern: '^([0-9]|[1-9][0-9]|1[0-5][0-9]|16[0-8])$',
         'x-must-be': 'a whole number from 0 to 168',
         'x-read': { type: 'integer', minimum: 0, maximum: 168, default: 24 },
-        description: 'The same as in the body, which is the better place',
+        description: 'Older form; send grace_hours in the body instead',
         examples: ['24'],
       }),
     ),
@@ -209,7 +212,7 @@ const AttemptObject = T.Object({
       status: T.Integer(),
       headers: T.Optional(
         T.Record(T.String(), T.String(), {
-          description: 'Those that help to find a fault, 256 characters of each',
+          description: 'Selected response headers, up to 256 characters each',
         }),
       ),
       body: T.Optional(
@@ -221,7 +224,7 @@ const AttemptObject = T.Object({
       body_cut: T.Optional(T.Literal(true, { description: 'There is more of it in the single delivery' })),
     }),
   ),
-  error: T.Optional(T.String({ description: 'Why there was no response, or not to its end' })),
+  error: T.Optional(T.String({ description: 'Why there was no complete response' })),
 })
 
 const exampleBody = JSON.stringify(exampleEvent)

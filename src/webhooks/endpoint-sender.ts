@@ -90,7 +90,12 @@ export function openEndpointSender(
       if (answered.gone) unrecorded_gone++
       leaveLane()
     })
-      .catch((error: unknown) => log.error({ err: error, endpoint_id }, 'webhooks: attempt not made'))
+      .catch((error: unknown) =>
+        log.error(
+          { err: error, endpoint_id },
+          'webhooks: attempt failed before its result was recorded; it is repeated when its lease ends',
+        ),
+      )
       .finally(() => {
         under_way.delete(job)
         ended_at = performance.now()

@@ -32,7 +32,7 @@ export async function makeDueNow(db: Db, event_id: string, endpoint_id: string):
 }
 
 /**
- * The same for the pending deliveries of an endpoint, longest waiting first, up to `most`; returns how many. Skips rows that a
+ * Like `makeDueNow`, for up to `most` pending deliveries of an endpoint, those due first; returns how many. Skips rows that a
  * worker has locked.
  */
 export async function makeAllDueNow(db: Db, endpoint_id: string, most: number): Promise<number> {

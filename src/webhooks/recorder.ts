@@ -97,7 +97,10 @@ export function openRecorder(
     if (news.length === 0) return
     try {
       for (const { id, disabled_reason } of await transaction(db, (tx) => noteAndTell(tx, news))) {
-        log.warn({ endpoint_id: id, reason: disabled_reason }, 'webhooks: endpoint disabled')
+        log.warn(
+          { endpoint_id: id, reason: disabled_reason },
+          `webhooks: endpoint ${id} disabled (${disabled_reason}); its pending deliveries are canceled`,
+        )
         onDisabled?.(id)
       }
     } catch (error) {

@@ -151,7 +151,7 @@ async function quotaOrRefuse(tx: Db, endpoint_id: string): Promise<number> {
     })
   if (waiting >= OUTSTANDING_MAX)
     refuse('too_many_redeliveries', {
-      message: `${OUTSTANDING_MAX} deliveries wait for ${endpoint_id} already. Let it take those first, then try again.`,
+      message: `${OUTSTANDING_MAX} deliveries wait for ${endpoint_id} already. Wait until the endpoint has received those, then try again.`,
       retry_after_seconds: ASK_AGAIN_SECONDS,
     })
   return OUTSTANDING_MAX - waiting

@@ -71,11 +71,9 @@ export const webhooksRoutes = (webhooks: Webhooks): Handler[] => [
     const list = listOf(contract.listDeliveries, call)
     const { partner_id } = actor
     const filter = { partner_id, filters: { status: query.status }, ...filterOf(list, 'evt') }
-    const { found, deliveries } = await listDeliveries(world, endpoint, filter)
-    return {
-      ...pageOf(list, found, () => undefined),
-      data: deliveries.map((delivery) => renderDelivery(delivery, world.environment, actor)),
-    }
+    return pageOf(list, await listDeliveries(world, endpoint, filter), ({ delivery }) =>
+      renderDelivery(delivery, world.environment, actor),
+    )
   }),
 
   handle(contract.getDelivery, async ({ world, actor, params }) => {

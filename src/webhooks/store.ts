@@ -293,14 +293,14 @@ export const webhookChecks: readonly Check[] = [
       LEFT JOIN webhook_endpoints w ON w.id = d.endpoint_id WHERE e.partner_id IS DISTINCT FROM w.partner_id OR w.id IS NULL`,
   },
   {
-    name: 'what is called delivered was answered with 2xx',
+    name: 'every delivered delivery has a 2xx response',
     sql: () => `SELECT d.event_id AS object_id, d.endpoint_id FROM webhook_deliveries d WHERE d.status = 'delivered' AND NOT EXISTS (
       SELECT FROM webhook_attempts a WHERE (a.event_id, a.endpoint_id) = (d.event_id, d.endpoint_id)
         AND a.status BETWEEN 200 AND 299 AND a.error IS NULL)`,
   },
 ]
 
-/** Endpoints of all partners that fail for longer, or that the service disabled after a time; the newest thousand. */
+/** Endpoints of all partners that fail since before `failing_before`, or that the service disabled after `disabled_after`. */
 export async function endpointsInTrouble(
   db: Db,
   {

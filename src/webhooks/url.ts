@@ -41,7 +41,8 @@ export function refusalOfUrl(text: string, rules: UrlRules): string | undefined 
   if (url.username || url.password || authority.includes('@')) return 'may not hold a user name or password.'
   if (text.includes('#')) return 'may not have a fragment.'
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  if (!isWebPort(port, rules)) return `may not use port ${port}: web servers listen elsewhere.`
+  if (!isWebPort(port, rules))
+    return `may not use port ${port}: use 443, 8443, in the sandbox also 80, or a port from 1024 up that no well-known service uses.`
   return refusalOfHost(url.hostname, rules)
 }
 
@@ -54,7 +55,7 @@ function refusalOfHost(hostname: string, reach: EgressRules): string | undefined
     name.length > 253 ||
     name.split('.').some((label) => !/^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label))
   )
-    return 'has a host that is no name.'
+    return 'has a host that is not a valid DNS name.'
   if (metadataNames.test(name)) return outOfReach
   if (!reach.allow_private && (nearby.test(name) || !name.includes('.'))) return outOfReach
   return undefined

@@ -49,7 +49,8 @@ const STOP_MS = 1500
 export function openWebhookWorker(world: World, options: WebhookWorkerOptions): WebhookWorker {
   const { log, onLost, timeout_ms, activity = alwaysActive } = options
   const { db, lease_ms } = world
-  const warn = (error: unknown) => log.warn({ err: error }, 'webhooks')
+  const warn = (error: unknown) =>
+    log.warn({ err: error }, 'webhooks: a query of the delivery queue failed; trying again')
   const timing = { poll_ms: () => activity.pollInterval(POLL_INTERVAL), gather_ms: GATHER_MS, onError: warn }
   const polling = openPolling(activity)
   let stopped = false
@@ -83,7 +84,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
   activity.onActive(pollSoon)
 
   async function take(): Promise<void> {
-    // Also while wake-ups keep coming: a retry that becomes due sends none.
+    // Polls also while wake-ups keep coming: a retry that becomes due sends no wake-up.
     if (polling.isDue()) await poll()
     for (let slots = senders.reserveSlots(); slots.size > 0 && !stopped; slots = senders.reserveSlots())
       senders.start(slots, await takeDeliveries(db, slots, timeout_ms + lease_ms))
@@ -107,7 +108,7 @@ export function openWebhookWorker(world: World, options: WebhookWorkerOptions): 
 
   function pollIn(ms: number): void {
     polling.dueIn(ms)
-    // The loop may be resting for longer than that: it computes its rest anew.
+    // The loop may be waiting for longer than `ms`: after a wake-up it computes its delay again.
     taking.wake()
   }
 

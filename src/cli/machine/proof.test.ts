@@ -80,5 +80,5 @@ test('the audit log is listed and verified, and a line that was changed in the d
     stage.trilho('log', 'verify', '--anchor', `shared:999:${newest.hash}`),
   ])
   expect([there.code, gone.code]).toEqual([0, 1])
-  expect(gone.out).toMatch(/line 999 of shared: removed: it was noted/)
+  expect(gone.out).toMatch(/line 999 of shared: removed: its hash was noted as/)
 })

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { systemClock } from '../../core/clock.ts'
 import { formatPrice } from '../../core/price.ts'
-import { configuredNetworks, isPixConfigured, openProductionRails } from '../../node/rails.ts'
+import { configuredNetworks, isPixConfigured, openProductionRails, pixProviderOf } from '../../node/rails.ts'
 import type { ChainRail } from '../../rails/chain/rail.ts'
 import type { PixRail } from '../../rails/pix/rail.ts'
 import type { PriceFeed } from '../../rails/prices/feed.ts'
@@ -49,7 +49,7 @@ export async function railsCheck({ config, io }: Input): Promise<Output> {
     }))
     const pix_line =
       pix &&
-      `pix over Efí: ${pix.problem ?? `ready, ${pix.available} centavos available`}; charges: ${pix.charges_problem ?? 'ready'}\n`
+      `pix over ${pixProviderOf(config)}: ${pix.problem ?? `ready, ${pix.available} centavos available`}; charges: ${pix.charges_problem ?? (rails.pix.charges ? 'ready' : 'none')}\n`
     return {
       json: {
         ok,

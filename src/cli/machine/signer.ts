@@ -48,7 +48,7 @@ export async function writeSealKey(input: Input, reach: Reach): Promise<Output> 
   }
   return {
     json: { written_to: to },
-    text: `The key of seals is in ${to}. Move it to the signer, and remove it here.\n`,
+    text: `The seal key is in ${to}. Move it to the signer, and remove it here.\n`,
   }
 }
 
@@ -58,7 +58,7 @@ export async function checkSigner({ remote_signer }: Reach): Promise<Output> {
     const head = headText(await remote_signer.check())
     return {
       json: { ok: true, log_head: head },
-      text: `The signer has the wallets and the key of seals of this service. Its log ends with ${head}. Note this head: trilho signer verify-log --head compares the log with it.\n`,
+      text: `The signer has the wallets and the seal key of this service. Its log ends with ${head}. Note this head: trilho signer verify-log --head compares the log with it.\n`,
     }
   } catch (error) {
     if (!(error instanceof SignerUnavailable)) throw error

@@ -49,7 +49,7 @@ export async function customersBlock(
 export async function customersReverseCredit(input: Input, reach: Reach): Promise<Output> {
   const deposit_id = argument(input, 0, 'DEPOSIT')
   const place = await worldThatHas(reach.worlds, (world) => depositById(world.db, deposit_id))
-  if (!place) throw new Error(`No deposit ${deposit_id}.`)
+  if (!place) throw new Error(`No deposit ${deposit_id} in production or in the sandbox. Check the id.`)
   const details = {
     deposit_id,
     reason: plainText(input, 'reason', 200),
@@ -72,6 +72,6 @@ export async function customersAllowThirdParty(input: Input, reach: Reach): Prom
 
 async function worldOfCustomer(worlds: Worlds, id: string) {
   const place = await worldThatHas(worlds, (world) => customerById(world.db, id))
-  if (!place) throw new Error(`No customer ${id}.`)
+  if (!place) throw new Error(`No customer ${id} in production or in the sandbox. Check the id.`)
   return place
 }

@@ -25,7 +25,7 @@ export async function mailStatus(_: Input, { shared }: Reach): Promise<Output> {
   return { json, text: table(rows) }
 }
 
-/** Speaks to the server from this machine, past the queue: it shows what the server says. */
+/** Sends a test mail directly to the SMTP server, past the queue, and shows what the server says. */
 export async function mailTest(input: Input): Promise<Output> {
   const to = argument(input, 0, 'ADDRESS')
   const { server, from, tls } = input.config.mail
@@ -52,7 +52,7 @@ export async function mailTest(input: Input): Promise<Output> {
   }
 }
 
-/** For `trilho golive`. A test needs no database, so one that is away is no failure of the test. */
+/** Notes the result for `trilho golive`, if the database can be reached. The test does not fail without a database. */
 async function noteWhereReached({ config, io }: Input, error: string | null): Promise<void> {
   try {
     if (!config.database_url && (await runningEmbedded(config.data_dir)) === undefined) return

@@ -130,6 +130,6 @@ export async function customersMoneyLimits(input: Input, { worlds }: Reach): Pro
 async function customerIn(worlds: Parameters<typeof worldThatHas>[0], input: Input) {
   const id = argument(input, 0, 'CUSTOMER')
   const place = await worldThatHas(worlds, (world) => customerById(world.db, id))
-  if (!place) throw new Error(`No customer ${id}.`)
+  if (!place) throw new Error(`No customer ${id} in production or in the sandbox. Check the id.`)
   return { world: place.world, id }
 }

@@ -73,7 +73,7 @@ export async function payoutsUnknown(input: Input, { worlds }: Reach): Promise<O
 export async function payoutsResolve(input: Input, reach: Reach): Promise<Output> {
   const payout_id = argument(input, 0, 'PAYOUT')
   const place = await worldThatHas(reach.worlds, (world) => payoutById(world.db, payout_id))
-  if (!place) throw new Error(`No payout ${payout_id}.`)
+  if (!place) throw new Error(`No payout ${payout_id}. See: trilho payouts unknown`)
   const outcome = requiredOption(input, 'outcome')
   if (outcome !== 'completed' && outcome !== 'failed') usage('--outcome must be completed or failed.')
   const end_to_end_id = option(input, 'end-to-end-id')
@@ -112,7 +112,7 @@ export async function transfersUnknown(input: Input, { worlds }: Reach): Promise
 export async function transfersResolve(input: Input, reach: Reach): Promise<Output> {
   const transfer_id = argument(input, 0, 'TRANSFER')
   const place = await worldThatHas(reach.worlds, (world) => transferById(world.db, transfer_id))
-  if (!place) throw new Error(`No transfer ${transfer_id}.`)
+  if (!place) throw new Error(`No transfer ${transfer_id}. See: trilho transfers unknown`)
   const outcome = requiredOption(input, 'outcome')
   if (outcome !== 'confirmed' && outcome !== 'failed') usage('--outcome must be confirmed or failed.')
   const details = { transfer_id, outcome, evidence: plainText(input, 'evidence', 1000) } as const
@@ -123,7 +123,7 @@ export async function transfersResolve(input: Input, reach: Reach): Promise<Outp
 export async function transfersCancel(input: Input, reach: Reach): Promise<Output> {
   const transfer_id = argument(input, 0, 'TRANSFER')
   const place = await worldThatHas(reach.worlds, (world) => transferById(world.db, transfer_id))
-  if (!place) throw new Error(`No transfer ${transfer_id}.`)
+  if (!place) throw new Error(`No transfer ${transfer_id}. See: trilho transfers unknown`)
   const details = { transfer_id, reason: plainText(input, 'reason', 500) }
   const { environment } = place.world
   return actOnMoney(input, reach, { name: 'cancel_transfer', environment, details })

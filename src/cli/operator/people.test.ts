@@ -90,9 +90,8 @@ describe('partners and users', () => {
     isMistake(again, /A user with the e-mail ana@acme\.example exists already/)
     isMistake(unknown, /No user with the e-mail nobody@acme\.example/)
     expect(reset).toMatchObject({ id: user.id, email: user.email })
-    // The former name of the role `viewer`.
-    const member = await stage.json('users', 'set-role', 'ana@acme.example', '--role', 'member')
-    expect(member).toMatchObject({ id: user.id, role: 'viewer' })
+    const viewer = await stage.json('users', 'set-role', 'ana@acme.example', '--role', 'viewer')
+    expect(viewer).toMatchObject({ id: user.id, role: 'viewer' })
     const leaving = ['--email', 'leaves@acme.example', '--role', 'viewer', '--partner', partner_id]
     const gone = await stage.json('users', 'create', ...leaving)
     expect(await stage.json('users', 'remove', gone.email)).toMatchObject({ id: gone.id, removed: true })

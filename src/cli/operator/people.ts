@@ -22,13 +22,9 @@ import { actFromShell } from './act-output.ts'
 
 const roles: readonly PersonRole[] = [...operatorRoles, ...partnerRoles]
 
-/** The former name of the role `viewer`. */
-const MEMBER = 'member'
-
 function roleFrom(given: string, among: readonly PersonRole[]): PersonRole {
-  const text = given === MEMBER && among.includes('viewer') ? 'viewer' : given
-  if (!among.includes(text as PersonRole)) usage(`--role must be one of ${among.join(', ')}.`)
-  return text as PersonRole
+  if (!among.includes(given as PersonRole)) usage(`--role must be one of ${among.join(', ')}.`)
+  return given as PersonRole
 }
 
 /** The role of a new user: an operator's role with --operator, otherwise a partner's. */

@@ -1,4 +1,4 @@
-import { describeRails } from '../../control/operator/rails.ts'
+import { describeRails, type RailReport } from '../../control/operator/rails.ts'
 import type { Environment } from '../../core/environment.ts'
 import { formatMoney, money } from '../../core/money.ts'
 import { networks } from '../../core/networks.ts'
@@ -42,9 +42,9 @@ export async function railsList(input: Input, { worlds }: Reach): Promise<Output
     ...control,
     last_failure: last_failure && `${last_failure.id} ${last_failure.code}`,
   }))
-  const shown = reports.map(({ rail, asset, configured, control, custody, ...report }) => ({
+  const shown = reports.map(({ rail, asset, control, custody, ...report }) => ({
     rail,
-    state: stateOf(configured, control),
+    state: stateOf({ ...report, control }),
     pending: report.pending,
     processing: report.processing,
     open: formatMoney(money(asset, report.open_amount)),
@@ -59,9 +59,14 @@ export async function railsList(input: Input, { worlds }: Reach): Promise<Output
   return listed({ data }, shown)
 }
 
-function stateOf(configured: boolean, { paused_at, paused_by, paused_reason }: RailControl): string {
+function stateOf({
+  configured,
+  message,
+  control: { paused_at, paused_by, paused_reason },
+}: Pick<RailReport, 'configured' | 'message' | 'control'>): string {
   if (paused_at) return `paused ${paused_at.toISOString()} by ${paused_by}: ${paused_reason}`
-  return configured ? 'accepts orders' : 'not configured'
+  if (!configured) return 'not configured'
+  return message === null ? 'accepts orders' : `refuses orders: ${message}`
 }
 
 export async function railsPause(input: Input, reach: Reach): Promise<Output> {

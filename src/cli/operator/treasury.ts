@@ -49,7 +49,9 @@ export async function partnersPayFees(input: Input, reach: Reach): Promise<Outpu
   const asset = assetOf(requiredOption(input, 'asset'))
   const customer_id = option(input, 'customer') ?? null
   if (customer_id !== null && (await customerById(world.db, customer_id))?.partner_id !== partner_id)
-    throw new Error(`No customer ${customer_id} of ${partner_id} in ${world.environment}.`)
+    throw new Error(
+      `No customer ${customer_id} of ${partner_id} in ${world.environment}. Check --customer and --environment.`,
+    )
   const details = {
     partner_id,
     customer_id,

@@ -60,7 +60,7 @@ test('each proof names its checks; a pass has none that needs all rows at once',
   const whole = (await nextBy('usr_names')).checks
   const { checks } = await nextBy(AUDITOR)
   const all_at_once = ['no quote was executed twice', 'every asset sums to zero over all accounts']
-  const in_pieces = ['every balance is that of its last statement line']
+  const in_pieces = ['every balance equals balance_after of its last statement line']
   const in_both = [REPLAY_NAME, 'the lines of every movement sum to zero per asset']
   expect(whole).toEqual(expect.arrayContaining([...all_at_once, ...in_both]))
   expect(checks).toEqual(expect.arrayContaining([...in_pieces, ...in_both]))

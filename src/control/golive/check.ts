@@ -1,6 +1,6 @@
 import type { FoundOut, GoliveFacts, RailFacts } from './facts.ts'
 
-/** `red` and `unknown` forbid going live: what could not be asked is never taken for good. `unused`: said, and no obstacle. */
+/** `red` and `unknown` forbid going live: a fact that could not be found out never counts as good. `unused` only informs. */
 export type LineState = 'ok' | 'red' | 'unknown' | 'unused'
 
 /** One sentence of a check. `{name}` stands for a value of the verdict. */
@@ -63,7 +63,7 @@ export const says = <Says extends string>(name: Says, values: Values = {}): Goli
   values,
 })
 
-/** Judges what is known; what is not known is said with its reason. */
+/** Judges a fact that was found out. For any other fact the verdict is `unknown`, with the reason. */
 export const known = <T, Says extends string>(
   asked: FoundOut<T>,
   judge: (value: T) => GoliveVerdict<Says>,

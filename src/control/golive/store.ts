@@ -2,7 +2,7 @@ import type { Network } from '../../core/networks.ts'
 import type { Db } from '../../db/pool.ts'
 import type { FinalOrder } from './facts.ts'
 
-/** Among so many of the newest orders. */
+/** Only this many of the newest orders are searched. */
 const NEWEST = 10_000
 
 /**

@@ -14,7 +14,7 @@ export type BackupNote = {
   readonly verified: boolean
 }
 
-export const NOTE_BACKUP = 'note_backup'
+const NOTE_BACKUP = 'note_backup'
 
 export const backupObject = (verified: boolean): string => (verified ? 'backup verified' : 'backup')
 

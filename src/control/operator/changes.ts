@@ -49,7 +49,7 @@ export type Change<ProposalStore, Details, Result> = {
    * exist yet.
    */
   readState(where: ProposalStore, details: Details): Promise<unknown>
-  /** Replaces the second `look`, if the result holds the new state. */
+  /** The state after the act, taken from its result. Absent: readState is called again. */
   made?(result: Result, where: ProposalStore): unknown
   perform(where: ProposalStore, details: Details, by: string): Promise<Result>
 }

@@ -3,9 +3,9 @@ import type { Db } from '../../db/pool.ts'
 import { newestLineAbout } from '../../records/acts/store.ts'
 
 /**
- * What the accounts outside hold in an asset, as a statement of the bank or a wallet says. No rail reports its balance by
- * itself, so an operator notes the statement: an act without movement, whose line in the act log is the only record
- * (decision 0050).
+ * What the accounts outside hold in an asset, as a statement of the bank or a wallet says. An operator notes the statement: an
+ * act without movement, whose line in the act log is the only record (decision 0050). What the service itself reads of wallets
+ * and of the Pix account is in `holdings` and `reconciliations` (money/custody).
  */
 export type Statement = {
   readonly asset: Asset
@@ -16,7 +16,7 @@ export type Statement = {
   readonly source: string
 }
 
-export const NOTE_STATEMENT = 'note_statement'
+const NOTE_STATEMENT = 'note_statement'
 
 /** The newest statement of an asset. */
 export async function statementOf(db: Db, asset: Asset) {

@@ -23,7 +23,7 @@ export type Looks = {
   note(world: World, actor: OperatorActor, look: Look): Promise<void>
 }
 
-export const LOOK_ACTION = 'view'
+const LOOK_ACTION = 'view'
 const AN_HOUR_MS = 3_600_000
 const KEPT_MAX = 10_000
 

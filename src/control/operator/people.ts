@@ -132,8 +132,8 @@ const hasOwner = async (db: Db, partner_id: string): Promise<boolean> =>
   (await lockHighest(db, partner_id)).length > 0
 
 /**
- * The operator's present role, looked up in `operators`, who are all of them. Between the sign-in and the act the operator may have waited at a prompt or for a
- * lock; an operator whose session or role has ended meanwhile is refused.
+ * The operator's present role, looked up in `operators`, the list of all operators. Between the sign-in and the act the operator may have
+ * waited at a prompt or for a lock; an operator whose session or role has ended meanwhile is refused.
  */
 export async function standingOf(
   db: Db,

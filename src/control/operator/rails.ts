@@ -11,6 +11,7 @@ import {
   railNames,
   selectControls,
 } from '../../money/custody/controls-store.ts'
+import { holdingsProblem } from '../../money/custody/holdings.ts'
 import {
   holdingsOfRail,
   newestPixReconciliation,
@@ -26,6 +27,7 @@ import {
 import { RAIL } from '../../money/pix/settle.ts'
 import { type SweepFigures, sweepFigures, sweepsUnderWay } from '../../money/sweeps/store.ts'
 import type { EndpointFacts } from '../../rails/chain/rpc-health.ts'
+import { unavailablePix } from '../../rails/pix/unavailable.ts'
 import type { World } from '../../world.ts'
 
 /** A rail as operators see it: whether it accepts orders, what operators allow on it, and what is open. */
@@ -33,6 +35,7 @@ export type RailReport = {
   readonly rail: RailName
   readonly asset: Asset
   readonly simulated: boolean
+  /** A provider, or nodes of the network, are in the settings of this node. */
   readonly configured: boolean
   /** Why the rail accepts nothing, apart from a pause; null if it does. */
   readonly message: string | null
@@ -95,16 +98,19 @@ export async function describeRails(world: World): Promise<RailReport[]> {
     railNames.map(async (rail) => {
       const own = open.filter((one) => one.rail === rail)
       const countOf = (status: string) => own.find((one) => one.status === status)?.count ?? 0
-      const message = await refusalOf(() =>
-        rail === RAIL ? world.pix.ready() : world.chains[rail].feeInputs(),
-      )
+      const control = controls.find((one) => one.rail === rail) ?? freeRail(rail)
+      const message =
+        (await refusalOf(() => (rail === RAIL ? world.pix.ready() : world.chains[rail].feeInputs()))) ??
+        (rail === RAIL ? undefined : await holdingsProblem(world, rail, control)) ??
+        null
       return {
         rail,
         asset: assetOfRail(rail),
         simulated: world.environment === 'sandbox',
-        configured: rail === RAIL ? message === null : world.chains[rail].is_configured,
+        configured:
+          rail === RAIL ? world.pix.provider !== unavailablePix.provider : world.chains[rail].is_configured,
         message,
-        control: controls.find((one) => one.rail === rail) ?? freeRail(rail),
+        control,
         pending: countOf('pending'),
         processing: countOf('processing'),
         open_amount: sums.find((one) => one.rail === rail)?.amount ?? 0n,
@@ -168,7 +174,7 @@ async function refusalOf(ask: () => Promise<unknown>): Promise<string | null> {
   }
 }
 
-/** Among so many of the newest payouts, and transfers. */
+/** Only this many of the newest payouts, and of the newest transfers, are searched. */
 const NEWEST = 10_000
 
 async function lastFailures(db: Db): Promise<Map<string, LastFailure>> {

@@ -208,8 +208,8 @@ async function confirm(world: World, transfer: Transfer, source: StepSource): Pr
 }
 
 /**
- * The nonce is spent for good, by a stranger's transaction or by one of ours with another effect, or all of ours have expired. None of ours can be mined any
- * more, so the operators' evidence decides: without it the money would stay in transit, and the rail would be paused, for ever.
+ * No transaction of the transfer can be mined any more: a stranger's transaction has spent the nonce, one of the transfer has with another
+ * effect than ordered, or all have expired. So the operators' evidence decides: without it the money would stay in transit for ever.
  */
 async function judge(
   world: World,

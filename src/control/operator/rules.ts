@@ -116,7 +116,7 @@ export const rules = {
   close_exception: { ...inWorld('to close an exception'), roles: deciding },
   note_statement: { ...inWorld('to note a statement'), roles: deciding },
 
-  // Cron notes backups, and cron signs in nowhere.
+  // A cron job notes backups, and a cron job cannot sign in.
   note_backup: { ...inShared('to note a backup'), roles: deciding, open: true },
   create_partner: inShared('to make a partner', 'invitation'),
   change_partner: inShared('to change a partner’s terms'),

@@ -374,7 +374,7 @@ describe.concurrent('the server', () => {
     expect(existsSync(join(data_dir, 'lock'))).toBe(false)
 
     await writeFile(join(data_dir, 'file'), '')
-    await expect(startEmbedded({ data_dir: join(data_dir, 'file') })).rejects.toThrow(/it is not a folder/)
+    await expect(startEmbedded({ data_dir: join(data_dir, 'file') })).rejects.toThrow(/path is not a folder/)
     if (is_root) {
       await chown(join(data_dir, 'postgres'), 4321, 4321)
       await expect(startEmbedded({ data_dir })).rejects.toThrow(/belongs to uid 4321\. Start .* as that user/)

@@ -40,12 +40,12 @@ async function openFolder(folder: string, log: (line: string) => void) {
   await mkdir(folder, { mode: 0o700 }).catch((error) => {
     if (!hasCode(error, 'EEXIST')) throw error
   })
-  if (!(await stat(folder)).isDirectory()) throw new Error('it is not a folder')
+  if (!(await stat(folder)).isDirectory()) throw new Error('the path is not a folder')
   const data_dir = await realpath(folder)
   const onBlind = () =>
     log(
-      `The file system of ${data_dir} holds no sockets, so servers in other containers or on other machines are not ` +
-        'noticed: let only one container use this folder, and run commands inside it.',
+      `database: the file system of ${data_dir} supports no sockets, so a server in another container or on another ` +
+        'machine is not detected. Let only one container use this folder, and run commands inside that container.',
     )
   return { data_dir, taken: await takeLock(lockFile(data_dir), { onBlind }) }
 }
@@ -88,7 +88,7 @@ export async function existingCluster(data_dir: string): Promise<string> {
   }
 }
 
-/** How other processes of this user find the server; `server_pid` is the process that holds the folder. */
+/** How other processes of this user find the server. `pid` is PostgreSQL, `server_pid` the process that holds the folder. */
 export type EmbeddedConnection = {
   url: string
   pid: number | undefined

@@ -60,9 +60,9 @@ async function installationForNobody(
 }
 
 /**
- * Without user namespaces, the files must belong to nobody and lie where nobody may go: in the data folder,
- * or, when that lies in a private folder, elsewhere with a link. Not under a temporary folder, which the
- * system cleans of old files.
+ * Without user namespaces, the files must belong to the user nobody and lie in a folder that this user may enter: in the
+ * data folder, or, if the data folder is inside a private folder, elsewhere, with a link. Not in a temporary folder, where
+ * the system deletes old files.
  */
 async function clusterForNobody(
   installation: Installation,
@@ -85,9 +85,9 @@ async function clusterForNobody(
       return newHomeForNobody(data_dir, log)
     } else {
       throw new Error(
-        `Without user namespaces (unshare failed), PostgreSQL runs as nobody, who may not go to ${cluster}. ` +
-          'Make namespaces available, move the data folder to where other users may go, or start the server ' +
-          'as another user that owns the data folder.',
+        'Without user namespaces (unshare failed), PostgreSQL runs as the user "nobody", which cannot enter ' +
+          `${cluster}. Make namespaces available, move the data folder to a path that other users can enter, or ` +
+          'start the server as another user that owns the data folder.',
       )
     }
   }
@@ -107,17 +107,19 @@ async function holdsOnlyOurs(data_dir: string): Promise<boolean> {
 async function newHomeForNobody(data_dir: string, log: Log): Promise<string> {
   const home = await mkdtemp('/var/lib/trilho-').catch((error) => {
     throw new Error(
-      `PostgreSQL does not run as root, and other users may not go to ${data_dir}: ${error.message}. ` +
+      `PostgreSQL does not run as root, and other users cannot enter ${data_dir}: ${error.message}. ` +
         'Start as another user, choose another data folder, or set DATABASE_URL instead.',
     )
   })
   await chown(home, NOBODY, NOBODY)
   await symlink(join(home, 'postgres'), join(data_dir, 'postgres'))
-  log(`The database files are in ${home}, as PostgreSQL runs as nobody, who may not go to ${data_dir}`)
+  log(
+    `database: the files are in ${home}, because PostgreSQL runs as the user "nobody", which cannot enter ${data_dir}`,
+  )
   return join(home, 'postgres')
 }
 
-/** The folder itself goes last: until it has another owner, an interrupted change is done again. */
+/** The folder itself is changed last: while it has its old owner, the next start repeats an interrupted change. */
 async function handOver(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     await lchown(join(entry.parentPath, entry.name), NOBODY, NOBODY)

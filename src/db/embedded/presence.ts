@@ -19,7 +19,7 @@ async function listenAt(path: string): Promise<Server> {
     server.listen(address)
     await once(server, 'listening')
   })
-  server.on('error', () => {}) // a connection that it cannot accept has proved its presence all the same
+  server.on('error', () => {}) // a connection that cannot be accepted shows all the same that this process listens
   await chmod(path, 0o600)
   return server.unref()
 }

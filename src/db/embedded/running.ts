@@ -27,7 +27,7 @@ export async function runningApi(data_dir: string, uid = process.getuid?.()): Pr
   if (folder_is_ours && file.uid === uid) return api_url
   const owner = folder_is_ours ? file.uid : folder.uid
   throw new Error(
-    `The server in ${data_dir} was started by another user (uid ${owner}), so it is not asked where it listens. Say where: --url URL`,
+    `The server in ${data_dir} was started by another user (uid ${owner}), so its API address is not trusted. Pass the address: --url URL`,
   )
 }
 

@@ -93,8 +93,8 @@ async function launch(plan: Plan, port: number, old_pid: number | undefined): Pr
     [join(installation.bin, 'postgres'), '-D', installation.cluster, ...argv],
     {
       log,
-      // PostgreSQL does not start when the pid in a left-over postmaster.pid lives, even as something else. It
-      // skips that check, and only that one, for the pid in this variable: it is known not to be a server.
+      // PostgreSQL does not start while any process has the pid of a left-over postmaster.pid, even another program.
+      // For the pid in this variable PostgreSQL skips that check alone; oldServerGone found that the pid is no server.
       env: old_pid === undefined ? {} : { PG_GRANDPARENT_PID: String(old_pid) },
       keep: (presence as (Server & { _handle: { fd: number } }) | undefined)?._handle.fd,
     },

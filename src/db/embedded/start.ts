@@ -71,7 +71,7 @@ async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): 
       deaths = [...deaths.filter((time) => time > Date.now() - GIVE_UP_WITHIN_MS), Date.now()]
       if (deaths.length === GIVE_UP_AFTER) return giveUp(reason)
       const pause = 100 * 3 ** (deaths.length - 1)
-      log(`PostgreSQL ended unexpectedly (${reason}), starting it again in ${pause} ms`)
+      log(`database: PostgreSQL ended unexpectedly (${reason}); starting it again in ${pause} ms`)
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {})
       reason = await bringUp(plan, port).then(runAgain, (error: Error) => error.message)
     }
@@ -79,8 +79,10 @@ async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): 
 
   async function runAgain(up: { server: Running }): Promise<string> {
     server = up.server
-    await announce().catch((error) => log(`The server's new pid could not be written: ${error.message}`))
-    log('PostgreSQL runs again')
+    await announce().catch((error) =>
+      log(`database: the new pid of PostgreSQL could not be written: ${error.message}`),
+    )
+    log('database: PostgreSQL runs again')
     return (await server.ended).how
   }
 
@@ -89,7 +91,7 @@ async function startOn(data_dir: string, lock: Lock, options: EmbeddedOptions): 
       `PostgreSQL on ${installation.cluster} ended ${GIVE_UP_AFTER} times within a minute and is not started ` +
         `again. The last time: ${reason}`,
     )
-    log(error.message)
+    log(`database: ${error.message}`)
     options.onGiveUp?.(error)
   }
 

@@ -54,7 +54,7 @@ export type RailControl = RailLimits & {
   readonly paused_reason: string | null
 }
 
-/** A rail without a row. */
+/** The control of a rail that has no row: not paused, and without limits. */
 export const freeRail = (rail: string): RailControl => ({
   rail,
   paused_at: null,
@@ -88,7 +88,7 @@ export async function lockControl(tx: Db, rail: string): Promise<RailControl> {
   return rows[0]!
 }
 
-export type RailChange = {
+type RailChange = {
   readonly rail: string
   /** An operator's e-mail, `shell` or `service`. */
   readonly changed_by: string
@@ -186,23 +186,6 @@ export const insertRailChanges = insertInto('rail_changes', {
   reason: 'text',
   proposal_id: 'text?',
 })
-
-export type StoredRailChange = RailChange & {
-  readonly id: bigint
-  readonly changed_at: Date
-  readonly before: ControlFacts
-  readonly after: ControlFacts
-  readonly proposal_id: string | null
-}
-
-/** The newest changes of all rails. */
-export async function newestRailChanges(db: Db, limit: number): Promise<StoredRailChange[]> {
-  const { rows } = await db.query<StoredRailChange>(
-    `SELECT ${columnsOf('rail_changes')} FROM rail_changes ORDER BY id DESC LIMIT $1`,
-    [limit],
-  )
-  return rows
-}
 
 /** What was ordered on a rail since `since` and has not failed. `first_id` is below the ids of all these orders. */
 export async function sumOrders(

@@ -1,13 +1,17 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { minedAs, signedAs } from '../../../test/support/chain.ts'
 import { desk } from '../../../test/support/operators.ts'
-import { type Bench, openBench, silent } from '../../../test/support/rail-bench.ts'
+import { type Bench, openBench, openGate, silent } from '../../../test/support/rail-bench.ts'
 import { until } from '../../../test/support/wait.ts'
+import type { Refusal } from '../../core/errors.ts'
+import { columnsOf } from '../../db/columns.ts'
+import { claimOf } from '../../ledger/once.ts'
 import type { ChainRail } from '../../rails/chain/rail.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
 import { transferSteps } from '../onchain/steps.ts'
 import { type Transfer, transferById } from '../onchain/store.ts'
 import { attemptsOf } from '../onchain/transactions.ts'
+import { createTransfer, TRANSFER_OPERATION } from '../onchain/transfers.ts'
 import { payoutSteps } from '../pix/steps.ts'
 import { payoutById } from '../pix/store.ts'
 import {
@@ -20,7 +24,8 @@ import {
   resumeRail,
   setRailLimits,
 } from './controls.ts'
-import { newestRailChanges, selectControls } from './controls-store.ts'
+import { selectControls } from './controls-store.ts'
+import { storeHoldings } from './store.ts'
 
 const called: string[] = []
 const WALLET = { wallet: 'simulated', final: 0n, final_height: 0n, mined: 0n, pool: 0n, claimed: 0n }
@@ -66,6 +71,15 @@ const pause = (rail: 'pix' | 'tron' = 'tron', reason = 'fees look wrong', by = '
 const resume = (rail: 'pix' | 'tron' = 'tron') =>
   bench.world.commit(resumeRail({ rail, by: 'shell', reason: 'fees are right', proposal_id: null }))
 
+/** The newest changes of all rails. */
+async function newestRailChanges(limit: number) {
+  const { rows } = await bench.world.db.query(
+    `SELECT ${columnsOf('rail_changes')} FROM rail_changes ORDER BY id DESC LIMIT $1`,
+    [limit],
+  )
+  return rows
+}
+
 /** The worker's own delay and the age of what a node knows are not waited for. */
 async function carry(id: string): Promise<Transfer> {
   const world = bench.openNode()
@@ -89,7 +103,7 @@ describe('a pause', () => {
     expect(await resume()).toEqual({ replayed: false })
     expect(await openExceptions(db, 10)).toEqual([])
     expect(await selectControls(db)).toMatchObject([{ rail: 'tron', paused_at: null, paused_by: null }])
-    expect(await newestRailChanges(db, 10)).toMatchObject([
+    expect(await newestRailChanges(10)).toMatchObject([
       { rail: 'tron', changed_by: 'shell', reason: 'fees are right', before: { paused_by: 'service' } },
       { rail: 'tron', changed_by: 'service', reason: 'first', after: { paused_reason: 'first' } },
     ])
@@ -103,7 +117,7 @@ describe('a pause', () => {
       pauseRail(other, { rail: 'pix', by: 'service', reason: 'two' }),
     ])
     expect(both.map(({ changed }) => changed).sort()).toEqual([false, true])
-    expect(await newestRailChanges(bench.world.db, 10)).toHaveLength(1)
+    expect(await newestRailChanges(10)).toHaveLength(1)
   })
 
   test('is known to every node within a second or so', async () => {
@@ -224,7 +238,7 @@ describe('limits', () => {
     })
     expect(await limit({ order_most: null })).toMatchObject({ order_most: null, day_most: 9n, floor: null })
     expect(await controlOf(bench.world, 'tron')).toMatchObject({ order_most: null, day_most: 9n })
-    expect(await newestRailChanges(bench.world.db, 10)).toHaveLength(3)
+    expect(await newestRailChanges(10)).toHaveLength(3)
     // A pause keeps them.
     await pause()
     expect(await controlOf(bench.world, 'tron')).toMatchObject({ day_most: 9n, paused_by: 'service' })
@@ -278,7 +292,7 @@ describe('a resume by two operators', () => {
     await pause()
     const { id } = await desk.propose(bench.world, { name: 'resume_rail', details }, ana)
     expect(await desk.approve(bench.world, id, bea)).toMatchObject({ ended: 'done', resource_id: 'tron' })
-    expect(await newestRailChanges(bench.world.db, 1)).toMatchObject([{ proposal_id: id, changed_by: bea }])
+    expect(await newestRailChanges(1)).toMatchObject([{ proposal_id: id, changed_by: bea }])
     await pause('tron', 'again')
     expect(await bench.world.commit(resumeRail({ ...details, by: bea, proposal_id: id }))).toEqual({
       replayed: true,
@@ -313,4 +327,63 @@ test('the history of a rail never changes, and the audit names a control that di
   await bench.admin(
     `UPDATE rail_controls SET paused_by = 'service', paused_reason = 'fees look wrong', paused_at = (SELECT changed_at FROM rail_changes)`,
   )
+})
+
+test('an order that the balance does not cover takes nothing of the wallet from other orders, and is refused as ever', async () => {
+  const block = { block_height: 1n, block_hash: '01' }
+  const world = bench.openNode({ chain: { ...chain, has_wallet: true } })
+  await storeHoldings(world.db, 'tron', {
+    ...block,
+    wallet: 'simulated',
+    asset: 50_000_000n,
+    native: 10n ** 18n,
+    at_addresses: 0n,
+  })
+  const [poor, rich] = [
+    await bench.customer({ USDT: 40_999_999n }),
+    await bench.customer({ USDT: 90_000_000n }),
+  ]
+  const order = (customer_id: string, idempotency_key: string, amount_net = 40_000_000n) => ({
+    order: {
+      customer_id,
+      asset: 'USDT' as const,
+      network: 'tron' as const,
+      amount_net,
+      destination_address: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
+      idempotency_key,
+      metadata: {},
+    },
+    claim: claimOf(bench.actor.key_id, TRANSFER_OPERATION, { idempotency_key }),
+    bodyOf: ({ code }: Refusal) => JSON.stringify({ error: { code } }),
+  })
+  /** Orders whose checks are done and whose command is not judged yet. */
+  const openHeld = () => {
+    const gate = openGate()
+    const commit: typeof world.commit = async (command) => {
+      await gate.arrive()
+      return world.commit(command)
+    }
+    return { ...gate, world: { ...world, commit } }
+  }
+  const create = (request: ReturnType<typeof order>, at = world) => createTransfer(at, bench.actor, request)
+  const refused = { response: { status: 422, body: '{"error":{"code":"insufficient_balance"}}' } }
+
+  // Stored holdings are read anew every second, and then claims are forgotten.
+  const stopped = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+  onTestFinished(() => stopped.mockRestore())
+  await expect(create(order(poor, 'too much for the wallet', 50_000_001n))).rejects.toMatchObject({
+    code: 'rail_unavailable',
+  })
+  const first = openHeld()
+  const uncovered = create(order(poor, 'uncovered'), first.world)
+  await first.reached
+  const second = openHeld()
+  const covered = create(order(rich, 'covered'), second.world)
+  await Promise.race([second.reached, covered])
+  await expect(create(order(rich, 'beside a claim'))).rejects.toMatchObject({ code: 'rail_unavailable' })
+  first.open()
+  second.open()
+  expect(await uncovered).toMatchObject({ ...refused, replayed: false })
+  expect((await covered).response.status).toBe(201)
+  expect(await create(order(poor, 'uncovered'))).toMatchObject({ ...refused, replayed: true })
 })

@@ -27,9 +27,9 @@ import {
 import type { ForeignNonces } from './wallets.ts'
 
 /**
- * What operators allow on a rail (decision 0052). A paused rail accepts no orders, and nothing that is not out yet is signed, broadcast or sent on
- * it. What is out goes on: workers ask, broadcast the same bytes again and settle. One operator, or the service itself, pauses; two
- * operators resume. Limits bound one order and the orders of a day.
+ * What operators allow on a rail (decision 0052). A paused rail accepts no orders, and signs, broadcasts and sends no payment that has not
+ * left yet. Payments that have left go on: workers ask about them, broadcast the same bytes again and settle them. One operator, or the
+ * service itself, pauses a rail; two operators resume it. Limits bound one order and the orders of a day.
  */
 export type Pausing = {
   readonly rail: RailName
@@ -40,22 +40,22 @@ export type Pausing = {
 
 export const assetOfRail = (rail: RailName): Asset => (rail === 'pix' ? 'BRL' : networks[rail].asset)
 
-/** A node's knowledge of pauses and limits is at most this old. Commands that let something out read the pause anew. */
+/** A node remembers pauses and limits for this long. Commands that send a payment out read the pause again. */
 const CONTROL_AGE_MS = 1000
-/** The sum of a day is at most this old; what this node accepted since is added. */
+/** A node remembers the sum of the day's orders for this long, and adds the orders that it accepts meanwhile. */
 const DAY_SUM_AGE_MS = 15_000
 const DAY_MS = 86_400_000
 /** A pause lasts until two operators end it, and the limit of a day until midnight: callers need not hurry. */
 const PAUSED_RETRY_S = 30
 const DAY_RETRY_S = 600
-/** Ids are made by the clock of a node, shortly before the order is stored. */
+/** An id has the time of a node's clock, which may be behind the database's: ids that are this much older are read too. */
 const ID_MARGIN_MS = 600_000
 
 type Known<Value> = { readonly at: number; readonly value: Promise<Value> }
 type DaySum = Known<bigint> & { readonly day: number; added: bigint }
 type Remembered = { controls?: Known<ReadonlyMap<string, RailControl>>; readonly days: Map<RailName, DaySum> }
 
-/** By pool: each node and world has one, which its requests and workers share. */
+/** Keyed by pool, because the requests and workers of a world share one pool on each node. */
 const memory = new WeakMap<Pool, Remembered>()
 
 function memoryOf(pool: Pool): Remembered {

@@ -40,7 +40,7 @@ export function openGuard(world: World, log: Logger, pauseRail: PauseRail): Guar
       return true
     }
     passed.delete(network)
-    // What one of several endpoints alone tells pauses nothing. Nothing is sent all the same, until the others know it or it is gone.
+    // A nonce that only one of several endpoints reports does not pause the rail, but nothing is sent until the endpoints agree.
     if (state.pool > next_nonce) await stopRail(world, log, pauseRail, { network, state, next_nonce })
     return false
   }

@@ -13,9 +13,9 @@ import { holdingsOfRail, type StoredHoldings, storeHoldings, sumLeaving } from '
  * nodes may pass together, and then one of them waits until the wallet is funded (decision 0053).
  */
 export const HOLDINGS_EVERY_MS = 15_000
-/** Older figures count as none. */
+/** Figures that are older are not used: transfers are refused. */
 const HOLDINGS_AGE_MS = 60_000
-/** Orders of one second share the figures. */
+/** A node reads the stored figures once in this time; all orders meanwhile share them. */
 const SHARED_MS = 1000
 const RETRY_AFTER_SECONDS = 15
 
@@ -89,7 +89,7 @@ type Figures = {
 }
 type Shared = { readonly until: number; readonly figures: Promise<Figures | undefined> }
 
-/** By pool: each node and world has one. */
+/** Keyed by pool: a node has one pool per world. */
 const memory = new WeakMap<Pool, Map<Network, Shared>>()
 
 function figuresOf(world: Pick<World, 'db'>, network: Network): Promise<Figures | undefined> {
@@ -110,22 +110,65 @@ async function readFigures(db: Db, network: Network): Promise<Figures | undefine
   return { held, leaving: await sumLeaving(db, network, held.block_height), claimed: 0n }
 }
 
-/** What an order claims of the figures that this node shares, until they are read again. */
+/** An amount that an order reserves in this node's figures, until it is released or the figures are read again. */
 export type HeldClaim = { release(): void }
 
-const nothingClaimed: HeldClaim = { release() {} }
+export const nothingClaimed: HeldClaim = { release() {} }
+
+/** Why every order on the network is refused, for operators; undefined if the wallet can pay some, and where no real wallet is. */
+export async function holdingsProblem(
+  world: Pick<World, 'db' | 'chains'>,
+  network: Network,
+  { floor, gas_floor }: Floors,
+): Promise<string | undefined> {
+  if (!world.chains[network].has_wallet) return undefined
+  const figures = await figuresOf(world, network)
+  if (figures === undefined || !isUsable(figures.held))
+    return 'The holdings of the wallet were not read within the last minute.'
+  if (figures.held.asset_amount - figures.leaving <= (floor ?? 0n))
+    return floor === null ? 'The wallet has nothing to pay with.' : 'The wallet is at its floor or below.'
+  return figures.held.native_amount < (gas_floor ?? 0n) ? 'The wallet is below its gas floor.' : undefined
+}
+
+type HeldOrder = { readonly network: Network; readonly units: bigint }
+
+/** Refuses an order that the wallet cannot pay, or that would leave less than the floors. Call it before the command. */
+export async function assertHeld(
+  world: Pick<World, 'db' | 'chains'>,
+  order: HeldOrder,
+  floors: Floors,
+): Promise<void> {
+  if (world.chains[order.network].has_wallet) judge(await figuresOf(world, order.network), order, floors)
+}
 
 /**
- * Refuses an order that the wallet cannot pay, or that would leave less than the floors. Call it before the command. The claim
- * counts against other orders of this node: release it if no transfer is made.
+ * As `assertHeld`, and the amount counts against other orders of this node: release the claim if no transfer is made. Claim
+ * only what the customer's balance covers, because a claim can make the node refuse other orders.
  */
 export async function claimHeld(
   world: Pick<World, 'db' | 'chains'>,
-  { network, units }: { readonly network: Network; readonly units: bigint },
-  { floor, gas_floor }: Floors,
+  order: HeldOrder,
+  floors: Floors,
 ): Promise<HeldClaim> {
-  if (!world.chains[network].has_wallet) return nothingClaimed
-  const figures = await figuresOf(world, network)
+  if (!world.chains[order.network].has_wallet) return nothingClaimed
+  // No await between the judgement and the claim.
+  const figures = judge(await figuresOf(world, order.network), order, floors)
+  figures.claimed += order.units
+  let is_open = true
+  return {
+    release() {
+      if (is_open) figures.claimed -= order.units
+      is_open = false
+    },
+  }
+}
+
+/** Returns the figures if the wallet can pay the order. */
+function judge(
+  figures: Figures | undefined,
+  { network, units }: HeldOrder,
+  { floor, gas_floor }: Floors,
+): Figures {
   const is_known = figures !== undefined && isUsable(figures.held)
   if (
     !is_known ||
@@ -138,12 +181,5 @@ export async function claimHeld(
         : `The service does not know yet what it can pay on ${network}. Nothing moved. Retry with the same idempotency key.`,
       retry_after_seconds: RETRY_AFTER_SECONDS,
     })
-  figures.claimed += units
-  let is_open = true
-  return {
-    release() {
-      if (is_open) figures.claimed -= units
-      is_open = false
-    },
-  }
+  return figures
 }

@@ -74,5 +74,5 @@ function booking(
   }
 }
 
-/** The money is the service's own. */
+/** Custody moves belong to no partner. */
 const NO_PARTNER = ''

@@ -25,9 +25,9 @@ import {
  * `outside(H)` is what the wallet and the deposit addresses hold at H; `booked` is −external:<rail> in the ledger. `on_its_way` is the
  * sum of transfers that are mined by H and not booked, less the sum of those that are booked and mined after H. Where the network
  * charges in the asset itself, as Bitcoin does, the charge belongs to both sums, that of a canceled transfer too. Deposits count the
- * other way: those in a block up to H that are not credited are subtracted, those that are credited from a block after H added. The chain is asked for H
- * first; the ledger is read after that, over one snapshot; then the chain is asked about the transfers that were open in the
- * snapshot. A node that does not know a mined transaction for a moment makes a difference, so one alone opens no exception.
+ * other way: those in a block up to H that are not credited are subtracted, those that are credited from a block after H added. The chain
+ * is asked for H first; the ledger is read after that, over one snapshot; then the chain is asked about the transfers that were open in
+ * the snapshot. A node that does not know a mined transaction for a moment makes a difference, so one difference opens no exception.
  */
 export type ChainBooks = {
   /** Transfers of the rail that have a nonce and are not final. A foreign transaction may have spent the nonce of one that is not signed. */

@@ -85,8 +85,8 @@ export type StoredHoldings = {
 }
 
 /**
- * The older answer of two nodes does not replace the newer one. But a height that nobody reached within an hour was invented, or the
- * chain lost the block: without an end of that rule no transfer would be accepted until the chain is as high.
+ * Figures of an older block do not replace those of a newer one, except after an hour: then the higher block was invented by an endpoint,
+ * or has left the chain, and no transfer would be accepted until the chain reached that height.
  */
 export async function storeHoldings(db: Db, rail: Network, held: Holdings): Promise<void> {
   await db.query({

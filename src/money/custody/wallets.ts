@@ -81,7 +81,7 @@ export type ForeignTransactions = {
   readonly next_nonce: bigint
 }
 
-/** Opens the exception, unless it is open. Returns it in words. */
+/** Opens the exception about foreign transactions, unless it is open. Returns the text of the problem. */
 export async function recordForeign(
   world: Pick<World, 'db' | 'clock'>,
   { network, state, next_nonce }: ForeignTransactions,
@@ -104,8 +104,8 @@ export async function recordForeign(
 const FOREIGN = 'foreign_transactions'
 
 /**
- * A rail that is paused asks nobody whether its database is behind, so a resume may be the first one to find out. Operators accept
- * only what an exception told them before they proposed: the transfers that were paid by unknown transactions would be paid again.
+ * While a rail is paused, nothing compares its nonces with the database, so a resume may be the first to find foreign transactions.
+ * Operators accept only transactions that an exception named before the resume was proposed: what these paid could be paid again.
  */
 async function assertLookedAt(
   world: World,
@@ -157,7 +157,7 @@ async function assertFinalAndBooked(
   const { wallet, final, final_height, mined, pool, is_alone } = state
   const wait = (message: string) =>
     refuse('not_possible', { message, details: { reason: 'foreign_transactions_wait' } })
-  // What is accepted stays: after a nonce that one endpoint invented, no transaction of the wallet would ever be mined.
+  // Accepted nonces are never used again: behind a nonce that one endpoint invented, no transaction of the wallet would ever be mined.
   if (is_alone)
     wait(
       `Only one endpoint of ${network} answers, and it alone tells of transactions of wallet ${wallet} that this database does not know. Nothing was changed. Wait until a second endpoint answers, and resume the rail then.`,

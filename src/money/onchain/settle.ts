@@ -78,8 +78,8 @@ export type StepSource =
 
 /**
  * Whether a transaction may be broadcast: it is stored, and the newest one of its transfer, the transfer is not final, and
- * `mayLeave` allows it. While the rail is paused, no payment of a pending transfer is: it may not be out yet. A canceled payment
- * that is out goes out again if another transfer spends its change: no cancel can be signed, so without it neither of them would
+ * `mayLeave` allows it. While the rail is paused, no payment of a pending transfer is broadcast. The payment of a canceled transfer is
+ * broadcast again if another transfer spends its change: no cancel can be signed then, and without the payment neither transfer would
  * ever end. Judged under the transfer's lock, right before the broadcast.
  */
 export const intendBroadcast = (
@@ -112,8 +112,8 @@ export const intendBroadcast = (
 }
 
 /**
- * While a proposal holds the transfer, nothing is signed or broadcast. Once operators canceled it, only cancels are, whatever
- * holds it: the hold of the approved proposal itself may outlive a node that crashed.
+ * While a proposal holds the transfer, nothing is signed or broadcast. Once operators have canceled the transfer, cancels are signed and
+ * broadcast despite a hold: a node that crashes may leave the hold of the approved proposal behind.
  */
 const mayLeave = (held: Held, { id, cancel_requested_at }: Transfer, purpose: Purpose): boolean =>
   cancel_requested_at === null ? held.row(holdRows, id) === undefined : purpose === 'cancel'
@@ -178,7 +178,7 @@ export function stepTransfer(
           ...(ends && resolution ? resolved(after, resolution, { is_spent, now: held.now }) : []),
           ...(ends && !resolution ? watched(world, after, step, held.now) : []),
         ],
-        // Nodes and callers that sign at once may share a batch.
+        // Two nodes may sign the transfer at once, and their steps may share a batch: the second step must see the first.
         ...(step.kind === 'signed' ? { keeps: [keep(madeRows, { id, made: step.attempt })] } : {}),
         ...(step.kind === 'cancel' ? { carries_out: true as const } : {}),
         result: { transfer: after, changed: true },
@@ -200,7 +200,7 @@ function mayStore(
   { by }: StepSource,
 ): boolean {
   const made = held.row(madeRows, before.id)?.made ?? 0
-  // Where transactions expire, no earlier one is out any more.
+  // Where transactions expire, one more is signed only when no earlier one can be mined: it counts as a first one.
   const is_alone = attempt === 1 || terms.expiration !== undefined
   const is_first = is_alone && purpose === 'pay' && by !== 'caller'
   if (is_first && held.row(pausedRows, before.network)) return false
@@ -235,8 +235,8 @@ const resolved = (
 ): Write[] => resolutionWrites({ kind: 'transfer', id, ask: tx_hash !== null && !is_spent }, resolution, now)
 
 /**
- * The block by which a transfer has ended vanished, and a later block has the same effect: of the same transaction, or of a cancel in place
- * of one that paid nothing. Nothing else changes: the ledger counts the end already.
+ * The block in which a transfer ended has vanished, and a later block has the same effect: by the same transaction, or by a cancel in place
+ * of one that paid nothing. Only the block changes, because the end is booked already.
  */
 export const moveToBlock = (
   { id, partner_id }: Transfer,
@@ -299,7 +299,7 @@ export const storeLateCancel = (
   },
 })
 
-/** A block that was deep enough may vanish all the same until the network has finalized it. */
+/** Schedules a follow-up: until the network has finalized a block, it may leave the chain even if it is deep. */
 function watched(world: World, { id, network }: Transfer, step: TransferStep, now: Date): Write[] {
   const is_mined = 'mined' in step && step.mined !== undefined
   const may_vanish = world.chains[network].finality !== undefined

@@ -49,7 +49,7 @@ const RETRY_MS = 5000
 const WAITING_MOST_MS = 600_000
 /** Delay of a transfer that is not out yet, while its rail is paused. */
 const PAUSED_MS = 15_000
-/** A row that does not fit its seal stays so until a person has looked at it. */
+/** Delay of a transfer whose row does not fit its seal: a person must look at it first. */
 const UNSEALED_RETRY_MS = 60_000
 /** Least delay, also if the rail asks to be called at a time in the past. */
 const SOONEST_MS = 50
@@ -87,7 +87,7 @@ export function transferSteps(
 /** A world whose rails record their steps. `noteWaiting` records why nothing was signed yet. */
 type CarryingWorld = World & { noteWaiting(transfer_id: string, why: LaterReason): void }
 
-/** Reasons that need no person: they are part of the plan. */
+/** Reasons that never become an exception, because the wait is intended. */
 const planned: readonly LaterReason[] = ['scheduled', 'not_worth_it']
 
 const unanswered: readonly LaterReason[] = [
@@ -145,7 +145,7 @@ function summarizeAnswer(answer: Broadcast | Seen | Screened): AnswerSummary {
   }
 }
 
-/** As earlier versions recorded them, and the console shows them. */
+/** The recorded words for effects. The console knows them, and earlier versions recorded the same. */
 const minedWords = { paid: 'confirmed', none: 'failed', other: 'mined otherwise' } as const
 
 const later = (world: World, transfer: Transfer, ms: number) =>
@@ -194,7 +194,7 @@ async function waitUntil(
   await later(world, transfer, Math.max(SOONEST_MS, at.getTime() - world.clock.now()))
 }
 
-/** After ten minutes the reason is an exception. */
+/** Opens an exception if the transfer has waited for ten minutes or more. */
 async function reportWaiting(
   world: World,
   { id, partner_id, network, status }: Transfer,
@@ -255,8 +255,8 @@ async function reserve(world: CarryingWorld, transfer: Transfer): Promise<void> 
 }
 
 /**
- * A proposal holds the transfer by now, the rail is paused, one endpoint alone knows foreign transactions, or the wallet has as many
- * transactions on their way as it may have. Or another transfer was faster to reserve one of the coins: others are chosen soon.
+ * No nonce was reserved: a proposal holds the transfer, the rail is paused, one endpoint alone knows foreign transactions, or too many
+ * nonces of the wallet are in use. Or another transfer has reserved one of the coins meanwhile: then others are chosen soon.
  */
 async function waitForNonce(
   world: CarryingWorld,
@@ -323,7 +323,7 @@ async function broadcast(world: World, transfer: Transfer, made: readonly Attemp
     // A node that answers with an error may have the transaction all the same.
     const seen = await look(world, transfer, made)
     if (seen.kind === 'taken') await recordUnclear(world, transfer, seen)
-    // Bytes that were sent for so long may be out: they are followed from now on, and replaced if they offer too little.
+    // Bytes that were signed long ago may be out although no node shows them: follow the transfer, and replace them if need be.
     const may_be_out = seen.kind === 'expired' || (seen.kind === 'absent' && isStuck(world, transfer, newest))
     if (seen.kind !== 'waiting' && seen.kind !== 'mined' && !may_be_out)
       return later(world, transfer, RETRY_MS)
@@ -346,7 +346,7 @@ async function follow(world: World, transfer: Transfer): Promise<void> {
   const end = endOf(seen, made)
   if (end) return void (await step(world, transfer, end))
   if (seen.kind === 'mined' || seen.kind === 'taken') await recordUnclear(world, transfer, seen)
-  // Its nonce is spent, so the cancel comes to nothing; its row shows that no payment was signed when operators give the money back.
+  // A stranger spent the nonce, so the cancel is never mined. Its row shows operators, who give the money back, that no payment was signed.
   const is_canceled_unsigned = transfer.cancel_requested_at !== null && made.length === 0
   if (seen.kind === 'taken' && is_canceled_unsigned) await cancel(world, transfer, made)
   if (seen.kind === 'absent' || seen.kind === 'waiting') await bringForward(world, transfer, made, seen.kind)
@@ -431,7 +431,7 @@ async function cancel(world: World, transfer: Transfer, made: readonly Attempt[]
   const signed = await signNext(world, transfer, made, 'cancel')
   if ('why' in signed) {
     await reportWaiting(world, transfer, signed.why, transfer.cancel_requested_at!)
-    // No cancel will ever be signed: the payment must not be lost, or the transfer that spends its change never ends either.
+    // Another transfer spends the payment's change, so no cancel can be signed: without the payment neither transfer would ever end.
     if (signed.why === 'change_is_spent') await broadcastAgain(world, transfer, made)
     return
   }
@@ -459,9 +459,9 @@ const isStuck = (world: World, { network }: Transfer, { created_at }: Attempt): 
 async function replaceIfStuck(world: World, transfer: Transfer, made: readonly Attempt[]): Promise<void> {
   const newest = made.at(-1)!
   if (!isStuck(world, transfer, newest)) return
-  // What is being canceled is not paid with higher fees.
+  // A cancel is replaced by a cancel, and a payment by a payment.
   const signed = await signNext(world, transfer, made, newest.purpose)
-  // An older one waits. The newest may never have left: its node can have died between storing and broadcasting it.
+  // An older transaction may be the one that waits: a node may have crashed after it stored the newest and before it broadcast it.
   if ('why' in signed) {
     await reportWaiting(world, transfer, signed.why, newest.created_at)
     if (made.length > 1) await broadcastAgain(world, transfer, made)
@@ -478,8 +478,8 @@ const problems = {
 } as const
 
 /**
- * Only a person can judge what happened to the money; the transfer stays open. Whoever took a nonce has the wallet's key, or the
- * database is older than the chain: nothing more is paid from the wallet until two operators resume the rail.
+ * Only a person can judge what happened to the money; the transfer stays open. If the nonce is taken, somebody else has the wallet's key,
+ * or the database is older than the chain: nothing more is paid from the wallet until two operators resume the rail.
  */
 async function recordUnclear(
   world: World,

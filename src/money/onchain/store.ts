@@ -51,7 +51,7 @@ export type Transfer = {
   /** What the transfer spends: reserved before anything is signed. */
   readonly wallet_id: string | null
   readonly nonce: bigint | null
-  /** Over what was ordered, for the signer (`rails/signer/seal.ts`). Null where nothing is signed for real. */
+  /** HMAC over the order, which the signer checks (`rails/signer/seal.ts`). Null where nothing is signed for real. */
   readonly seal: string | null
   /** When two operators asked for a transaction that spends the nonce without paying. */
   readonly cancel_requested_at: Date | null
@@ -292,7 +292,7 @@ export const endedTransfers = (
 
 const carried = networkNames.map((name) => `('${name}', '${networks[name].asset}')`).join(', ')
 
-/** Every payment that was signed is told, once the transfer is on its way. */
+/** SQL: how many payments were signed. Each of them has an event once the transfer is on its way. */
 const payments = `(SELECT count(*) FROM transactions x WHERE x.transfer_id = t.id AND x.purpose = 'pay')`
 
 const isInGap = (wallet_id: string, nonce: string) =>

@@ -16,8 +16,8 @@ import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from '.
  * What a transfer spends, and the transactions that were signed for it (contract §9). A nonce is reserved before anything is signed, and a
  * transaction is stored before it is broadcast; neither ever changes.
  *
- * `reserveNonce` reserves the wallet's next nonce. It returns the transfer with its reservation; without one if it has ended, is
- * held by a proposal, its rail is paused, `reserved_most` nonces of the wallet are not mined yet, or the chain knows nonces that the database does
+ * `reserveNonce` reserves the wallet's next nonce and returns the transfer. Nothing is reserved if the transfer has ended or is held by a
+ * proposal, its rail is paused, `reserved_most` nonces of the wallet are not mined yet, or the chain knows nonces that the database does
  * not (custody/guard.ts). `coins` are reserved with the nonce; if one of them is not free any more, nothing is reserved.
  */
 export function reserveNonce(
@@ -122,8 +122,8 @@ const readAttempts = batched<string, readonly StoredAttempt[]>(async (db, ids) =
 })
 
 /**
- * What was signed within the last hour: the nonce or a coin (on Tron the payment itself), what it may pay, and what it may cost. A signer that starts counts it
- * towards its hourly limits.
+ * What was signed within the last hour: the nonce or a coin (on Tron the payment itself), what it may pay, and what it may cost. A signer
+ * that starts counts it towards its hourly limits.
  */
 export async function signedWithinAnHour(db: Db): Promise<SignedBefore[]> {
   const { rows } = await db.query({

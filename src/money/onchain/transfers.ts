@@ -4,7 +4,7 @@ import { UNITS_MAX } from '../../core/money.ts'
 import { isNetwork, type Network, networkNames, networks } from '../../core/networks.ts'
 import { findOwned } from '../../core/owned.ts'
 import { customerAccount, inTransitAccount } from '../../ledger/accounts.ts'
-import { assertCovered } from '../../ledger/balances.ts'
+import { assertCovered, balanceOf } from '../../ledger/balances.ts'
 import { type Command, writeTo } from '../../ledger/command.ts'
 import {
   findRecord,
@@ -22,7 +22,7 @@ import type { SealTransfer } from '../../rails/signer/seal.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import type { World } from '../../world.ts'
 import { assertOrderFits, assertRailAccepts, countOrder } from '../custody/controls.ts'
-import { claimHeld, type HeldClaim } from '../custody/holdings.ts'
+import { assertHeld, claimHeld, type Floors, type HeldClaim, nothingClaimed } from '../custody/holdings.ts'
 import { spendHeld } from '../money-limits/money-limits.ts'
 import { usageRows } from '../money-limits/store.ts'
 import { isPayableAddress } from './address.ts'
@@ -32,8 +32,8 @@ import { insertTransfers, selectTransfer, type Transfer, transferById, transferR
 
 /**
  * The order of an on-chain transfer (interface §4.2). Accepting the order moves the amount and the fee from the balance into
- * transit, in the transaction that claims the idempotency key. Then worker.ts signs the transfer once and broadcasts it; when
- * the transfer is confirmed or has failed, the money leaves transit: to the outside, or back to the customer.
+ * transit, in the transaction that claims the idempotency key. Then worker.ts signs and broadcasts a payment, of which at most one is
+ * mined; when the transfer is confirmed or has failed, the money leaves transit: to the outside, or back to the customer.
  */
 export type TransferOrder = Pick<
   Transfer,
@@ -142,18 +142,30 @@ async function prepareTransfer(
   actor: PartnerActor,
   request: TransferRequest,
 ): Promise<{ readonly command: Command<Once<Transfer>>; readonly claim: HeldClaim }> {
-  const { customer_id, network, amount_net } = request.order
+  const { order } = request
+  const { customer_id, network, amount_net } = order
   await findCustomer(world, { partner_id: actor.partner_id, id: customer_id })
   const limits = await assertRailAccepts(world, { rail: network, units: amount_net })
-  const claim = await claimHeld(world, { network, units: amount_net }, limits)
-  try {
-    const [fee, seal] = await Promise.all([currentFee(world, network), world.transferSeals()])
-    const order_most = lowestOf(limits.order_most, world.chains[network].order_most)
-    return { command: acceptTransfer(world, actor, { ...request, order_most, fee, seal }), claim }
-  } catch (error) {
-    claim.release()
-    throw error
-  }
+  await assertHeld(world, { network, units: amount_net }, limits)
+  const [fee, seal] = await Promise.all([currentFee(world, network), world.transferSeals()])
+  const order_most = lowestOf(limits.order_most, world.chains[network].order_most)
+  const command = acceptTransfer(world, actor, { ...request, order_most, fee, seal })
+  return { command, claim: await claimCovered(world, { order, fee }, limits) }
+}
+
+/**
+ * An order that the balance does not cover claims nothing: until its command refuses the order, a claim would make the node
+ * refuse the orders of other partners. The balance is read without a lock; the command judges the balance under the lock.
+ */
+async function claimCovered(
+  world: World,
+  { order, fee }: { readonly order: TransferOrder; readonly fee: bigint },
+  floors: Floors,
+): Promise<HeldClaim> {
+  const { customer_id, asset, network, amount_net } = order
+  if (!world.chains[network].has_wallet) return nothingClaimed
+  if ((await balanceOf(world.db, { customer_id, asset })) < amount_net + fee) return nothingClaimed
+  return claimHeld(world, { network, units: amount_net }, floors)
 }
 
 const lowestOf = (limit: bigint | null, signed_most: bigint | undefined): bigint | null =>

@@ -56,9 +56,9 @@ export async function watchBlock(world: World, pause: PauseRail, watched: Watche
 }
 
 /**
- * The books say something that the chain does not: a person must look, and the rail sends nothing new. What made the books true is
- * broadcast until it is in a final block again: the payment of a confirmed transfer, or a cancel of a failed one. It spends the same
- * nonce, so it makes true what is booked, and nothing else.
+ * The block in which the transfer ended has left the chain: a person must look, and the rail is paused. The transaction that was booked is
+ * broadcast until it is in a final block again: the payment of a confirmed transfer, or a cancel of a failed one. It spends the nonce of
+ * the transfer, so it can only make true what is booked.
  */
 async function bringBack(world: World, pause: PauseRail, watched: Watched): Promise<void> {
   const { transfer, made, mined } = watched
@@ -72,14 +72,14 @@ async function bringBack(world: World, pause: PauseRail, watched: Watched): Prom
   await reportVanished(world, pause, watched, seen)
   if (seen.kind === 'taken' || seen.kind === 'mined') return askAgain(world.db, id, UNCLEAR_MS)
   if (status === 'failed' && spendsNonce(transfer)) return keepUnpaid(world, watched, seen.kind)
-  // A payment without effect, whose money went back, might pay if it were mined again.
+  // A reverted payment is not broadcast again: it might pay this time, and the customer has the money back.
   if (seen.kind === 'absent' && mined.purpose === (status === 'confirmed' ? 'pay' : 'cancel'))
     await rail.broadcast(chainOrderOf(transfer), mined)
 }
 
 /**
- * The same transaction, or for a transfer that failed any cancel and the payment that partners were told, which had no effect. Partners were
- * told of a canceled one that no payment was mined: a person judges a payment in its place.
+ * Whether the transfer has ended again as booked: by the same transaction, or, if it failed, by any cancel or by the reverted payment that
+ * partners were told of. About a canceled transfer they were told that no payment was mined, so a person judges a payment in its place.
  */
 const isSameEnd = ({ transfer, mined }: Watched, { tx_hash, purpose }: Attempt, end: string): boolean => {
   const is_known = tx_hash === mined.tx_hash
@@ -107,7 +107,7 @@ async function keepUnpaid(
   const order = chainOrderOf(transfer)
   const newest = made.at(-1)!
   const is_canceled = newest.purpose === 'cancel'
-  // What waits may be the payment: the node of the service can have died between storing the cancel and broadcasting it.
+  // The payment may be the one that waits: a node may have crashed after it stored the cancel and before it broadcast it.
   const is_out = is_canceled && (await rail.broadcast(order, newest)).kind === 'accepted'
   if (is_out && seen === 'absent') return
   const is_stuck = world.clock.now() - newest.created_at.getTime() >= rail.replace_after_ms
@@ -120,7 +120,7 @@ async function keepUnpaid(
   if (is_stored) await rail.broadcast(order, { ...cancel, created_at: new Date(world.clock.now()) })
 }
 
-/** Once for each block and problem: a rail that operators resumed meanwhile is not paused again for what they know. */
+/** Pauses and reports once for each block and problem: operators who resumed the rail meanwhile know of it. */
 async function reportVanished(
   world: World,
   pause: PauseRail,

@@ -11,8 +11,8 @@ import { transferSteps } from './steps.ts'
 import { type Transfer, transferColumns } from './store.ts'
 
 /**
- * Brings accepted transfers to their end: signs once, stores the bytes, broadcasts them until the network knows them, and waits
- * for confirmations. After a crash the worker goes on with the stored bytes.
+ * Brings accepted transfers to their end: signs a payment, stores its bytes, broadcasts them until the network knows them, replaces them
+ * if they wait for too long, and waits for confirmations. After a crash the worker goes on with the stored bytes.
  */
 const POLL_INTERVAL = { least_ms: 250, most_ms: 5000 }
 const FOLLOW_UP_POLL_INTERVAL = { least_ms: 2000, most_ms: 16_000 }

@@ -50,10 +50,10 @@ export async function advanceSweep(scene: SweepScene, sweep: Sweep): Promise<voi
     if (sweep.nonce !== null) return await carrySweep(scene, sweep, made)
     return await (sweep.fund_nonce === null ? prepareFund(scene, sweep) : carryFund(scene, sweep, made))
   } catch (error) {
-    // Another node does the same work: it goes on with what it stored.
+    // Another node works on the same sweep, and goes on from what it has stored.
     if (isSweptElsewhere(error)) return
     if (error instanceof SweepSignatureRefused) return recordProblem(scene, sweep, error.message)
-    // The other sweeps of the network go on.
+    // Not thrown, so that the other sweeps of the network go on.
     scene.log.warn(
       { err: error, sweep_id: sweep.id },
       `sweeps: ${sweep.id} failed for now and is tried again`,
@@ -105,7 +105,7 @@ async function failSweep(scene: SweepScene, sweep: Sweep, failure: SweepFailure)
 const waits = ({ log, sweeper: { network } }: SweepScene, { id }: Sweep, why: string): void =>
   log.info({ network, sweep_id: id, why }, `sweeps: ${id} on ${network} waits: ${why}`)
 
-/** How much the gas account can send now, beside what it is going to send for other sweeps. Says so where it is not enough. */
+/** Returns the gas account's next nonce if it can pay `needed` beside what other sweeps were promised. If not, opens an exception. */
 export async function hasGasFor(
   { db, world, sweeper, log }: Omit<SweepScene, 'control'>,
   needed: bigint,
@@ -132,7 +132,7 @@ export async function hasGasFor(
   return undefined
 }
 
-/** Nothing is reserved yet. Without need for gas the address sweeps at once. */
+/** Reserves what the gas account sends to the address. If the address has enough for gas already, it sweeps at once. */
 async function prepareFund(scene: SweepScene, sweep: Sweep): Promise<void> {
   if (isPaused(scene)) return waits(scene, sweep, 'rail_paused')
   const { db, sweeper } = scene
@@ -158,7 +158,7 @@ async function carryFund(scene: SweepScene, sweep: Sweep, made: readonly SweepTr
   const { control, db, sweeper } = scene
   const { cost_most, fund_wei } = sweep
   const funds = attemptsFor(made, 'fund')
-  // The nonce is reserved and must be spent: a rule that operators raised meanwhile counts.
+  // The reserved nonce must be spent, so a `sweep_fee_max` that operators raised meanwhile applies.
   const bound =
     control.sweep_fee_max !== null && control.sweep_fee_max > cost_most ? control.sweep_fee_max : cost_most
   const order: SweepOrder = {
@@ -181,8 +181,8 @@ async function carryFund(scene: SweepScene, sweep: Sweep, made: readonly SweepTr
 }
 
 /**
- * A deep reorganisation may take away the gas of a sweep that has ended. Nobody asks about it any more, and all later transactions
- * of the gas account wait behind its nonce, so its stored bytes are broadcast again.
+ * A deep reorganisation may remove the gas transaction of a sweep that has ended and is not followed any more. All later transactions of
+ * the gas account wait behind its nonce, so its stored bytes are broadcast again.
  */
 async function closeGap(
   { db, world, sweeper }: SweepScene,
@@ -202,7 +202,7 @@ async function afterFund(scene: SweepScene, sweep: Sweep): Promise<void> {
   await beginSweeping(scene, sweep, state.nonces.mined)
 }
 
-/** The nonce is the chain's: a forgotten sweep, as after the restore of a backup, has emptied the address or will take the nonce. */
+/** `nonce` is told by the chain. A sweep that a restored database does not know has emptied the address, or will take this nonce. */
 async function beginSweeping(scene: SweepScene, sweep: Sweep, nonce: bigint): Promise<void> {
   const reserved = await reserveSweep(scene.db, sweep, nonce)
   crashPoint('after_sweep_reserve')
@@ -220,7 +220,7 @@ async function carrySweep(scene: SweepScene, sweep: Sweep, made: readonly SweepT
     const order = await orderOf()
     if (!order) return waits(scene, sweep, 'endpoints_unavailable')
     const why = await signAndSend(scene, sweep, order)
-    // Nothing was signed: the nonce of the address is free, and a later sweep begins anew with what the address has.
+    // Nothing was signed, so the nonce of the address stays free for a later sweep.
     if (why === 'token_reverts') return failSweep(scene, sweep, why)
     if (why === 'fee_above_cap') return failSweep(scene, sweep, 'too_dear')
     return
@@ -228,13 +228,13 @@ async function carrySweep(scene: SweepScene, sweep: Sweep, made: readonly SweepT
   const seen = await sweeper.look(sweep, spentOf(sweep), sweeps)
   if (seen.kind === 'taken') return failSweep(scene, sweep, 'nonce_taken')
   if (seen.kind === 'mined') return settleSweep(scene, sweep, seen)
-  // A reorganisation may have taken the gas away with the sweep.
+  // A reorganisation may have removed the gas transaction too: it is broadcast again.
   const fund = made.find(({ purpose, block_hash }) => purpose === 'fund' && block_hash !== null)
   if (seen.kind === 'absent' && fund) await sweeper.broadcast(fund)
   await bringForward(scene, sweep, { seen, order: await orderOf(), made: sweeps })
 }
 
-/** Nobody waits for a sweep, so it ends only when the network has finalized its block. */
+/** A sweep ends only when the network has finalized its block: no customer waits for it. */
 async function settleSweep(
   scene: SweepScene,
   sweep: Sweep,
@@ -260,7 +260,7 @@ async function signAndSend(
 ): Promise<SweepLater | 'rail_paused' | undefined> {
   const { db, sweeper } = scene
   const { sender, nonce, made } = order
-  // What is out may be replaced; what is not out yet stays here while the rail is paused.
+  // While the rail is paused, no first transaction is sent; one that was sent may be replaced.
   if (made.length === 0 && isPaused(scene)) return void waits(scene, sweep, 'rail_paused')
   const answer = await sweeper.sign(sweep, order)
   if (answer.kind === 'later') {
@@ -284,8 +284,8 @@ type Forward = {
 }
 
 /**
- * The same bytes first; a replacement with higher fees if they wait for too long. The newest may never have left: its node can have
- * died between storing and broadcasting it, while an older attempt waits in a pool.
+ * Broadcasts the same bytes again, and a replacement with higher fees if they wait for too long. While an older attempt waits in a mempool,
+ * the newest is broadcast too: a node may have crashed after it stored the newest and before it broadcast it.
  */
 async function bringForward(scene: SweepScene, sweep: Sweep, { seen, order, made }: Forward): Promise<void> {
   const { sweeper, world } = scene
@@ -299,7 +299,7 @@ async function bringForward(scene: SweepScene, sweep: Sweep, { seen, order, made
   if (order && age_ms >= sweeper.replace_after_ms) await signAndSend(scene, sweep, order)
 }
 
-/** For a caller that holds an older row. */
+/** Reads the sweep first, for a caller whose row may be out of date. */
 export async function advanceById(scene: SweepScene, id: string): Promise<void> {
   const sweep = await sweepById(scene.db, id)
   if (sweep && sweep.ended_at === null) await advanceSweep(scene, sweep)

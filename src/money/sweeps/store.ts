@@ -107,16 +107,6 @@ const UNSWEPT = `SELECT d.address, d.credited - coalesce(s.swept, 0) AS unswept 
   LEFT JOIN (SELECT address, sum(amount) AS swept FROM sweeps WHERE network = $1 AND state = 'swept' GROUP BY address) AS s
     ON s.address = d.address`
 
-/** What sweeps have moved away from each address for good: the network has finalized their blocks. */
-export async function sweptByAddress(db: Db, network: Network): Promise<Map<string, bigint>> {
-  const { rows } = await db.query<{ address: string; swept: bigint }>({
-    name: 'swept by address',
-    text: `SELECT address, sum(amount)::numeric(40, 0) AS swept FROM sweeps WHERE network = $1 AND state = 'swept' GROUP BY address`,
-    values: [network],
-  })
-  return new Map(rows.map(({ address, swept }) => [address, BigInt(swept)]))
-}
-
 /** The USDT at the deposit addresses of a network, by the books, and the number of addresses that hold some. */
 export async function sumUnswept(db: Db, network: Network): Promise<{ unswept: bigint; addresses: number }> {
   const { rows } = await db.query({
@@ -174,8 +164,8 @@ type NewSweep = Pick<
 >
 
 /**
- * Begins a sweep, unless the rail is paused by now. Throws `isSweptElsewhere` if another node began one. With a failure the sweep
- * has ended before it began: the address rests.
+ * Begins a sweep, unless the rail is paused by now. Throws `isSweptElsewhere` if another node began one. With `failure` the sweep is
+ * stored as failed, so that the address is left alone for a while.
  */
 export async function beginSweep(
   db: Db,
@@ -216,17 +206,23 @@ export async function reserveFund(
   return rows[0]
 }
 
-/** The address has gas: its own nonce is reserved, once. */
+/**
+ * Reserves a nonce of the address, once, when the address has gas. A sweep that has reserved gas waits until that transaction is in a
+ * block: a node with an older row could begin the sweep otherwise, and the gas would never be recorded.
+ */
 export async function reserveSweep(db: Db, { id }: Sweep, nonce: bigint): Promise<Sweep | undefined> {
   const { rows } = await db.query({
     name: 'reserve nonce of sweep',
-    text: `UPDATE sweeps SET nonce = $2, state = 'sweeping' WHERE id = $1 AND nonce IS NULL AND ended_at IS NULL RETURNING ${sweepColumns}`,
+    text: `UPDATE sweeps SET nonce = $2, state = 'sweeping' WHERE id = $1 AND nonce IS NULL AND ended_at IS NULL
+        AND (fund_nonce IS NULL OR EXISTS (SELECT FROM sweep_transactions t
+          WHERE t.sweep_id = sweeps.id AND t.purpose = 'fund' AND t.block_hash IS NOT NULL))
+      RETURNING ${sweepColumns}`,
     values: [id, nonce],
   })
   return rows[0]
 }
 
-/** What is on its way from the gas account: stored and not mined yet. */
+/** What the gas account has reserved for open sweeps that have no nonce of their address yet, with what those transactions may cost. */
 export async function promisedByGasAccount(
   db: Db,
   { network, gas_account }: Pick<Sweep, 'network' | 'gas_account'>,
@@ -241,7 +237,7 @@ export async function promisedByGasAccount(
   return BigInt(rows[0]!.promised)
 }
 
-/** What the gas account sent for sweeps that have ended, from this nonce up to that of an open sweep: the mined attempts. */
+/** The mined gas transactions of ended sweeps, from the nonce `first` up to that of an open sweep. */
 export async function endedFundsFrom(
   db: Db,
   { network, gas_account, fund_nonce }: Sweep,

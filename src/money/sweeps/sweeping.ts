@@ -28,10 +28,10 @@ import {
 export const SWEEP_EVERY_MS = 5000
 /** Sweeps under way on a network. Those that only wait for their block to be finalized do not count. */
 const AT_ONCE = 4
-/** Deposits are added up by address: not at every run. */
+/** How often addresses are chosen, which adds up all deposits by address. */
 const CHOOSE_EVERY_MS = 30_000
 const FIGURES_EVERY_MS = 60_000
-/** A sweep that waits to be finalized. */
+/** How often the chain is asked about a sweep that only waits for its block to be finalized. */
 const MINED_EVERY_MS = 60_000
 /** An address that has less on the chain than by the books, or whose sweep costs too much, is asked about again after this time. */
 const NOT_WORTH_MS = 600_000
@@ -53,7 +53,7 @@ type SweepingOptions = {
 export function openSweeping({ world, sweeper, log, is_eager = false }: SweepingOptions): Sweeping {
   const { network } = sweeper
   const due = new Map<string, number>()
-  /** By the node's own clock; nothing that is remembered matters for money. */
+  /** Whether the work is due on this node. Kept in memory: a restart only repeats work. */
   const isDue = (what: string, every_ms: number): boolean => {
     const now = performance.now()
     if (!is_eager && (due.get(what) ?? 0) > now) return false
@@ -174,7 +174,7 @@ async function beginIfWorthy(
   }
 }
 
-/** A nonce of the gas account that is reserved for such a row would never be spent: the signer refuses the row. */
+/** The signer refuses such a row, so a nonce of the gas account that is reserved for it would never be spent. */
 async function reportForged(
   { db, world, sweeper: { network } }: SweepScene,
   address: string,

@@ -94,7 +94,8 @@ const CLOCKS_DIFFER = 60_000_000
 /**
  * Readers may have read positions of the log that were assigned after the backup. If new events got the same positions, those
  * readers would skip them; so the log continues beyond all of them. Deposit addresses that were handed out after the backup must not be
- * given to other customers: the newest known one is marked, and the next index leaves a gap behind it (`indexFor`).
+ * given to other customers: the newest known one is marked, and the next index leaves a gap behind it (`indexFor`). Payments on Tron that
+ * were signed after the backup may still be mined: wallets are quiet until these payments have expired.
  */
 async function leaveGaps(owner: Client): Promise<void> {
   for (const schema of ['live', 'sandbox']) {
@@ -113,6 +114,7 @@ async function leaveGaps(owner: Client): Promise<void> {
        ALTER TABLE ${addresses} DISABLE TRIGGER deposit_addresses_stay;
        UPDATE ${addresses} SET made_in = 'before a restore' WHERE address_index = (SELECT max(address_index) FROM ${addresses});
        ALTER TABLE ${addresses} ENABLE TRIGGER deposit_addresses_stay;
+       UPDATE ${schema}.wallet_scans SET read_in = 'before a restore';
        COMMIT`,
     )
   }

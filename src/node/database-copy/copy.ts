@@ -58,7 +58,7 @@ async function checkSource(config: Config): Promise<void> {
       `The service runs on ${config.data_dir}. Stop it first: what it does meanwhile would be missing in the copy.`,
     )
   if ((await secretKeysOf(config)).length > 1 && !config.secret_key)
-    throw new Error('Another secret key is taking over. End that first: trilho secrets rotate')
+    throw new Error('A rotation of SECRET_KEY is not finished. Finish it first: trilho secrets rotate')
 }
 
 type Clients = { readonly source: Client; readonly target: Client }
@@ -129,7 +129,10 @@ async function copyAll(
     const tables = await sameTables(clients)
     await target.query(`LOCK TABLE ${tables.map(({ name }) => name).join(', ')} IN ACCESS EXCLUSIVE MODE`)
     const used = await usedTables(target)
-    if (used.length > 0) throw new Error(`Somebody has written into ${listOf(used)} meanwhile.`)
+    if (used.length > 0)
+      throw new Error(
+        `Another process wrote into ${listOf(used)} during the copy. Nothing was copied. Stop it, then run this again.`,
+      )
     // Triggers would queue each event and add up each trade again: their results are copied as rows.
     await onEach(target, tables, 'ALTER TABLE % DISABLE TRIGGER USER')
     await onEach(target, [...tables].reverse(), 'DELETE FROM %')
@@ -160,7 +163,7 @@ async function commit(target: Client): Promise<void> {
     await target.query('COMMIT')
   } catch (error) {
     throw new Error(
-      'The connection to the target was lost in its last moment: the copy is there whole, or not at all. Run this again. If the target has rows then, it is whole: run trilho audit there.',
+      'COMMIT got no reply from the target: either all rows are there or none. Run this again. If the target has rows, the copy is complete: run trilho audit there.',
       { cause: error },
     )
   }

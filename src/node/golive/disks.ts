@@ -5,7 +5,7 @@ import { findOut } from './find-out.ts'
 type DiskSpace = { readonly bavail: bigint; readonly blocks: bigint; readonly bsize: bigint }
 
 /**
- * Reads how much room there is. A mount whose server is gone answers never, and holds one of the few threads that read files: such a
+ * Reads how much room there is. A mount whose server is gone never answers, and occupies one of the few threads that read files: such a
  * path is not asked again before it answers.
  */
 export function openDiskReader(

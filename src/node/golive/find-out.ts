@@ -2,7 +2,7 @@ import type { FoundOut } from '../../control/golive/facts.ts'
 import { messageOf } from '../../core/error-report.ts'
 
 /** A fact that takes longer is not known. All facts are asked at once, so this bounds the whole list. */
-export const FACT_MS = 6000
+const FACT_MS = 6000
 const REASON_MOST = 200
 
 /** Finds one fact out. A failure and a late answer are reasons, never exceptions: the other facts are told all the same. */

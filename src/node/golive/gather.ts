@@ -176,14 +176,12 @@ async function auditOf(world: World) {
 }
 
 async function operatorsOf({ db }: Pick<Shared, 'db'>) {
-  const users = await selectUsers(db)
-  return users
-    .filter(({ role }) => role === 'operator')
-    .map((user) => ({
-      email: user.email,
-      role: personRoleOf(user) as 'admin' | 'resolver' | 'reader',
-      second_factor: user.second_factor,
-    }))
+  const users = await selectUsers(db, { role: 'operator' })
+  return users.map((user) => ({
+    email: user.email,
+    role: personRoleOf(user) as 'admin' | 'resolver' | 'reader',
+    second_factor: user.second_factor,
+  }))
 }
 
 async function demoLeft({ config, worlds, shared }: GoliveReach): Promise<string[]> {
@@ -214,7 +212,7 @@ async function backupsOf({ db }: Pick<Shared, 'db'>): Promise<BackupFacts> {
   return { created: read(await backupNoteOf(db, false)), verified: read(await backupNoteOf(db, true)) }
 }
 
-/** Of a standby that is not this database's user to see, only the existence is told. */
+/** If the database user may not see a standby, the standby's columns are NULL. */
 async function standbysOf(url: string): Promise<StandbyFacts> {
   return withOwner(url, async (owner) => {
     const { rows } = await owner.query(
@@ -274,7 +272,7 @@ function clockSourcesOf({ chains, prices_from, exchange_urls }: Config): string[
 
 const SOURCES_MOST = 4
 
-/** The best of several witnesses: one that is wrong must not stop anybody. */
+/** The reading with the smallest offset, so that one source with a wrong clock does not forbid going live. */
 async function outsideClockOf(config: Config): Promise<FoundOut<ClockReading> | undefined> {
   const sources = clockSourcesOf(config)
   if (sources.length === 0) return undefined

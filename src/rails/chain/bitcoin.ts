@@ -30,7 +30,7 @@ import type { Rpc } from './rpc.ts'
 export type BitcoinRailOptions = {
   readonly rpc: Rpc
   readonly signer: Signer
-  /** Of what the rail signs; the signer has its own. */
+  /** Caps of the transactions that the rail drafts. The signer checks caps of its own. */
   readonly caps: BitcoinCaps
   /** Satoshis per 1,000 virtual bytes, where the node estimates nothing. */
   readonly rate_fallback: bigint
@@ -117,7 +117,7 @@ export function openBitcoinRail(options: BitcoinRailOptions): BitcoinRail {
       }
     },
 
-    /** Whatever a node answers, it is asked whether it has the transaction: an error may also mean that it had it before. */
+    /** Asks each node after the send whether it has the transaction: an error may also mean that the node had it before. */
     async broadcast({ tx_hash, signed }, signal) {
       const heard = await orNone(() =>
         rpc.all(async (node) => {
@@ -144,7 +144,7 @@ async function walletOf(signer: Signer, expected: string | undefined): Promise<W
   return { address, script }
 }
 
-/** Everything that the next transaction of a transfer follows from. */
+/** What the next transaction of a transfer is made from. */
 type BitcoinCommission = {
   readonly order: ChainOrder
   readonly spending: Spending
@@ -154,7 +154,7 @@ type BitcoinCommission = {
   readonly rate: bigint
 }
 
-/** Of a payment from one coin with change. What it costs in the end depends on its coins, and is never more than the cap. */
+/** An estimate, because the coins are not chosen yet: the fee of a payment from one coin with change, at most the cap. */
 function expectedCost(
   { fee_most }: BitcoinCaps,
   { order, wallet, rate }: Pick<BitcoinCommission, 'order' | 'wallet' | 'rate'>,

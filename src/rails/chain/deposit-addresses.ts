@@ -91,15 +91,19 @@ export function canonicalAddress(address: string): string {
 
 /** The hash of a transaction as it is stored: nodes and people write the same one in upper case, and with or without 0x. */
 export function canonicalHash(network: Network, tx_hash: string): string {
-  const hex = /^(?:0[xX])?([0-9a-fA-F]{64})$/.exec(tx_hash)?.[1]?.toLowerCase()
+  const hex = digitsOfHash(tx_hash)
   if (hex === undefined) throw new Error(`${network}: ${tx_hash} is no hash of a transaction`)
   return networks[network].kind === 'evm' ? `0x${hex}` : hex
 }
 
+/** The digits of the hash of a transaction, in lower case and without 0x; undefined if the text is no such hash. */
+export const digitsOfHash = (text: string): string | undefined =>
+  /^(?:0[xX])?([0-9a-fA-F]{64})$/.exec(text)?.[1]?.toLowerCase()
+
 /** One extended public key for each kind of network: the EVM networks of a customer share an address. */
 export type DepositXpubs = Readonly<Partial<Record<Kind, string>>>
 
-/** `isWatched`: whether somebody finds money that is sent to an address of the network. */
+/** `isWatched`: whether the service looks for deposits on the network. */
 export function derivedAddresses<E extends Environment>(
   environment: E,
   xpubs: DepositXpubs,

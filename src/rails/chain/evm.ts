@@ -153,8 +153,8 @@ export function evmChain(options: EvmChainOptions): ChainRail<'production'> {
 }
 
 /**
- * A payment that the signer does not sign within this hour gets no nonce: all later transfers of the wallet would wait behind it.
- * It never costs more than the cap.
+ * Asks the signer to keep room for the payment within its limits of an hour. A payment without room gets no nonce: all later transfers of
+ * the wallet would wait behind it. Its cost counts up to the cap.
  */
 async function noRoom(
   { signer, network, cost_most_wei }: EvmChainOptions,

@@ -41,16 +41,16 @@ export type Chosen = { readonly kind: 'chosen'; readonly coins: readonly ChosenC
 export type WalletState = {
   readonly wallet: string
   /**
-   * After the transactions up to `final_height`, the newest block that is deep enough to be final, at which `holdings` are read. Where
-   * endpoints differ, the lowest of both. Never above `mined`.
+   * The next nonce at `final_height`, the newest block that is deep enough to be final, at which `holdings` are read. Where endpoints
+   * differ, the lowest nonce and the lowest height. Never above `mined`.
    */
   readonly final: bigint
   readonly final_height: bigint
-  /** After the transactions that are mined. Where endpoints differ, the lowest. */
+  /** The next nonce after the mined transactions. Where endpoints differ, the lowest. */
   readonly mined: bigint
-  /** After the transactions in a mempool too. Where endpoints differ, the highest that two of them know. Never below `mined`. */
+  /** The next nonce after those in a mempool too. Where endpoints differ, the highest that two of them know. Never below `mined`. */
   readonly pool: bigint
-  /** The highest that any endpoint tells. Above `pool`, one endpoint is wrong, or the only one that knows a transaction. */
+  /** The highest next nonce that any endpoint tells. Above `pool`: one endpoint is wrong, or alone knows a transaction. */
   readonly claimed: bigint
   /** Fewer endpoints answered than must agree on what is final. */
   readonly is_alone?: true
@@ -180,12 +180,12 @@ export type Payment = {
 }
 
 /** That a transaction pays an address: one endpoint says so, and nothing is credited for it. */
-export type PaymentHint = { readonly to: string; readonly tx_hash: string; readonly block_height: bigint }
+export type PaymentHint = { readonly to: string; readonly tx_hash: string } & KnownBlock
 
 export type Scanned =
   /**
    * `block_hash` is that of the last block; undefined if endpoints tell different ones. `is_shared`: a quorum has read the blocks.
-   * `other_tokens`: where logs cannot be asked for by address, of a final range, to anybody.
+   * `other_tokens`: transfers of other tokens to any address, in a final range, where logs cannot be asked for by address.
    */
   | {
       readonly kind: 'read'
@@ -215,7 +215,7 @@ export type TransactionSeen =
 export type PaymentSource = {
   /** The first block that is read, at the first run. */
   readonly start_height?: bigint
-  /** So deep a credited payment is watched, where the rail does not tell finality. */
+  /** A credited payment is watched at least until it is this deep. */
   readonly watched_depth?: number
   /** How many blocks are read at once at most, where they are read one by one. */
   readonly span_most?: bigint
@@ -226,8 +226,8 @@ export type PaymentSource = {
   /** `is_final`: the blocks are deep enough to be final, and are not read again. */
   scan(range: BlockRange & { readonly is_final: boolean }): Promise<Scanned>
   /**
-   * `known`: where the transaction was seen before. An endpoint that is not there yet, or that still has this block and not the
-   * transaction, proves nothing.
+   * `known`: where the transaction was seen before. Only an endpoint with another block there proves that it is gone: one that is not
+   * there yet, or that has this block and not the transaction, proves nothing.
    */
   transaction(tx_hash: string, known?: KnownBlock): Promise<TransactionSeen>
   /**
@@ -255,7 +255,7 @@ export type TokenArrival = {
   readonly amount: bigint
 }
 
-export type KnownBlock = { readonly block_height: bigint; readonly block_hash?: string }
+export type KnownBlock = { readonly block_height: bigint; readonly block_hash: string }
 
 /** Inputs of the fee formula, in smallest units. */
 export type FeeInputs = {

@@ -18,8 +18,8 @@ export type RpcCall<Answer> = {
   readonly params: readonly unknown[]
   readonly result: TSchema
   /**
-   * The answer is long: the call gets an HTTP request of its own. `vast`: strangers decide how long it is, and nobody can ask for less, as
-   * for a receipt. Only what a block can never hold is too long.
+   * The answer is long: the call gets an HTTP request of its own. `vast`: strangers decide how long the answer is, and the caller cannot
+   * ask for less, as for a receipt. Its bound is what a block can hold.
    */
   readonly is_long?: boolean | 'vast'
   /** Nothing depends on the answer, so a failure does not count against the endpoint. Only for a call that `is_long`. */
@@ -276,7 +276,7 @@ function openTransport({ number, url, timeout_ms, answer_most_bytes, dialect = {
     const body = JSON.stringify(content)
     const by = { ...(is_vast ? vast : usual), to: path === undefined ? target : below(target, path) }
     const first = await exchange(body, by)
-    // Nothing was done for a request that was refused like this, so it may be sent again.
+    // The node does nothing for a request without valid credentials, so the request may be sent again.
     const answer =
       first.status === UNAUTHORIZED && authorization.canRenew() ? await exchange(body, by, true) : first
     const { status, text } = answer

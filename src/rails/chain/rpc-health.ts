@@ -102,7 +102,7 @@ export function watchEndpoint(
     if (failures_in_row >= FAILURES_MOST) rest(outcome.failure)
   }
 
-  /** The failures in a row are kept, so that after the rest a single failure is enough for the next one. */
+  /** Does not reset `failures_in_row`: after the rest, a single failure makes the endpoint rest again. */
   function rest(failure: EndpointFailure): void {
     if (isHealthy())
       log?.warn(

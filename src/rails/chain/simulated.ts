@@ -39,7 +39,7 @@ const VBYTES = 209n
 /** Offered by the first transaction, and by the one that replaces it. */
 const fees = ['100', '150'] as const
 
-export const SIMULATED_WALLET = 'simulated'
+const SIMULATED_WALLET = 'simulated'
 
 export function simulatedChain({
   network,

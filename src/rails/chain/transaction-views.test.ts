@@ -8,11 +8,15 @@ const mined = (changes: Partial<Extract<TransactionView, { kind: 'mined' }>> = {
 })
 const absent = (head: bigint): TransactionView => ({ kind: 'absent', head })
 const waiting = (head: bigint): TransactionView => ({ kind: 'waiting', head })
+const incomplete = (head: bigint): TransactionView => ({ kind: 'incomplete', head })
 const between: TransactionView = { kind: 'unclear' }
 
 describe('what a quorum shows of a transaction', () => {
   const seen = (views: readonly TransactionView[], block_height?: bigint, quorum = 2) =>
-    transactionSeen(views, { quorum, known: block_height === undefined ? undefined : { block_height } })
+    transactionSeen(views, {
+      quorum,
+      known: block_height === undefined ? undefined : { block_height, block_hash: '0x01' },
+    })
 
   test('is mined if two endpoints show the same, as deep as the lower one sees it', () => {
     expect(seen([mined(), mined({ depth: 8, head: 107n })])).toMatchObject({ kind: 'mined', depth: 8 })
@@ -35,6 +39,7 @@ describe('what a quorum shows of a transaction', () => {
     ['no payment', mined({ payments: [] })],
     ['nothing', absent(109n)],
     ['a mempool', waiting(109n)],
+    ['its block, and not the transaction', incomplete(109n)],
   ])('is a contradiction if one endpoint shows %s, whatever two others show', (_, other) => {
     expect(seen([mined(), other])).toEqual({ kind: 'unclear', contradiction: true })
     expect(seen([mined(), mined(), other])).toEqual({ kind: 'unclear', contradiction: true })
@@ -45,5 +50,12 @@ describe('what a quorum shows of a transaction', () => {
     expect(seen([absent(100n), absent(99n)], 100n)).toMatchObject({ kind: 'unclear' })
     expect(seen([absent(100n), between], 100n)).toMatchObject({ kind: 'unclear' })
     expect(seen([absent(100n), waiting(100n)], 100n)).toEqual({ kind: 'waiting' })
+  })
+
+  test('is not absent while an endpoint has its block, and not the transaction', () => {
+    const contradiction = { kind: 'unclear', contradiction: true }
+    expect(seen([incomplete(100n), incomplete(100n)], 100n)).toEqual(contradiction)
+    expect(seen([incomplete(100n), absent(100n), absent(100n)], 100n)).toEqual(contradiction)
+    expect(seen([incomplete(100n)], 100n, 1)).toEqual(contradiction)
   })
 })

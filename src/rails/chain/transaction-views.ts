@@ -8,6 +8,11 @@ export const isPayment = ({ from, to, amount }: Pick<Payment, 'from' | 'to' | 'a
 export type TransactionView =
   | (Extract<TransactionSeen, { kind: 'mined' }> & { readonly head: bigint })
   | { readonly kind: 'waiting' | 'absent'; readonly head: bigint }
+  /**
+   * The node has the block in which the transaction was seen, and not the transaction: it lies, or several machines answer for it, of
+   * which one is behind.
+   */
+  | { readonly kind: 'incomplete'; readonly head: bigint }
   /** The node is between two branches. */
   | { readonly kind: 'unclear' }
 
@@ -23,6 +28,7 @@ export function transactionSeen(
   const counted = views.filter((view) => view.kind !== 'unclear' && view.head >= reached)
   const [first] = mined
   if (!first) {
+    if (views.some(({ kind }) => kind === 'incomplete')) return { kind: 'unclear', contradiction: true }
     if (counted.length < quorum) return { kind: 'unclear', contradiction: false }
     return { kind: counted.some(({ kind }) => kind === 'waiting') ? 'waiting' : 'absent' }
   }

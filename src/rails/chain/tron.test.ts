@@ -16,7 +16,7 @@ import { openTronRail } from './tron.ts'
 /** The rail over a stub of Tron (test/chains/tron-stub.ts), whose clock the test sets. */
 const key = createHash('sha256').update('a wallet of tests on tron').digest('hex')
 const wallet = tronAddressOfKey(Buffer.from(key, 'hex'))
-const seal_key = createHash('sha256').update('a key of seals').digest()
+const seal_key = createHash('sha256').update('a seal key').digest()
 const destination_address = 'TWqvtpZkwfpbjujqJtzLsVx5bm79wFDJTg'
 const amount = 25_000_000n
 const reservation = { wallet, nonce: 0n }

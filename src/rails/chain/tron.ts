@@ -211,7 +211,7 @@ async function outgoingFrom(
     node.ask(receiptsInBlock('walletsolidity', height)),
   ])
   if (!block) throw new EndpointsDisagree('tron', `block ${height}, which one of them does not have`)
-  // The list of a node behind the same URL that does not have the block yet.
+  // There may be several nodes behind one URL: the list came from one that does not have the block yet.
   if (block.has_transactions && receipts.length === 0)
     throw new EndpointsDisagree('tron', `block ${height}, whose transactions one of them does not have`)
   const leaves = receipts.filter(({ logs }) =>
@@ -222,7 +222,7 @@ async function outgoingFrom(
   return { ...block, outgoing: leaves.map(({ tx_hash }) => tx_hash).sort() }
 }
 
-export async function broadcastTron(
+async function broadcastTron(
   rpc: Rpc,
   { signed }: Pick<Attempt, 'signed'>,
   signal?: AbortSignal,
@@ -255,7 +255,7 @@ async function checkNode(node: RpcNode, contract: string): Promise<void> {
     node.ask(tronReceiptOf('walletsolidity', sample)),
     node.ask(hasTransaction('walletsolidity', sample)),
   ])
-  // Such a node would call a payment that was mined lost.
+  // Such a node would say of a mined payment that it does not exist.
   if (!receipt || !is_known)
     throw fail(
       'sync',

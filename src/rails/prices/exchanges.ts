@@ -141,7 +141,7 @@ function openReports(pair: string, log: ExchangeOptions['log']): (facts: MarketF
     return true
   }
   return ({ state, sources }) => {
-    // Before every source was asked, too few are good.
+    // Nothing is reported until every source has answered once: before that, too few sources are good.
     if (sources.some((source) => source.state === 'waiting')) return
     for (const one of sources) {
       if (one.state === 'good' || !mayTell(one.source)) continue

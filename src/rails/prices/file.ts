@@ -4,7 +4,7 @@ import { parsePrice } from '../../core/price.ts'
 import { ETHER, type FedPrice, type FedPrices, fedPairs, type MarketFeed, type PriceFeed } from './feed.ts'
 
 /**
- * Prices from a file that the operator's own market watcher replaces (by renaming a new one over it):
+ * Prices from a file that the operator's own price feed replaces (by renaming a new one over it):
  * {"USDT/BRL": {"price": "5.4012", "at": "2026-11-15T12:00:00.000Z", "source": "…"}, "BTC/USDT": {…}}.
  * A price that is missing or unreadable is unknown: there are no quotes from it. "ETH/USDT" is for the fee on ethereum only.
  */
@@ -19,7 +19,7 @@ export function filePrices(options: { path: string; log: Pick<Logger, 'warn'> })
       kept = { prices, read_at: performance.now() }
       return prices
     } catch (error) {
-      log.warn({ err: error }, 'the file of prices cannot be read')
+      log.warn({ err: error }, `prices: PRICES_FILE ${path} cannot be read; quotes are refused until it can`)
       return {}
     } finally {
       reading = undefined

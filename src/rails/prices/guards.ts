@@ -37,10 +37,10 @@ export type Judgement = {
 
 export const SOURCES_LEAST = 2
 /** From the best bid to the best ask, in basis points of the middle. */
-export const SPREAD_MOST_BPS = 100n
-export const DISTANCE_MOST_BPS = 100n
-export const JUMP_MOST_BPS = 500n
-export const JUMP_WINDOW_MS = 60_000
+const SPREAD_MOST_BPS = 100n
+const DISTANCE_MOST_BPS = 100n
+const JUMP_MOST_BPS = 500n
+const JUMP_WINDOW_MS = 60_000
 /** Of the time stamp of an order book. */
 export const LAG_MOST_MS = 10_000
 /** Tolerated lead of an exchange's clock. A larger lead would make an old answer look new. */

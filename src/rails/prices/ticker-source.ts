@@ -71,7 +71,7 @@ export function openTickerSource(options: SourceOptions): TickerSource {
   })
 
   async function poll(): Promise<void> {
-    // The answer counts from the question on: an answer that is held up on its way does not get younger by that.
+    // The age counts from the request on: an answer that is delayed on its way must not look younger.
     const asked = { monotonic: performance.now(), wall: clock.now() }
     try {
       assertNoTruce(truce)

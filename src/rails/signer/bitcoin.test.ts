@@ -24,7 +24,7 @@ import { type Intent, SignatureRefused, type SignerRule, type SignRequest } from
 const secret = createHash('sha256').update('a bitcoin wallet of tests').digest()
 const key = secret.toString('hex')
 const wallet = openTestWallet(secret)
-const seal_key = createHash('sha256').update('a key of seals').digest()
+const seal_key = createHash('sha256').update('a seal key').digest()
 const destination_address = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
 const destination = scriptOf(destination_address)!
 const other = scriptOf('1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2')!

@@ -95,7 +95,7 @@ type BitcoinRules = {
   readonly keyOf: (coin: Coin) => Uint8Array | undefined
   readonly caps: BitcoinCaps
   readonly hourly: Hourly | undefined
-  /** What was told of each coin that was signed for. */
+  /** The amount of each coin that was signed for, as the request told it. */
   readonly amounts: ReadonlyMap<string, bigint>
 }
 

@@ -11,8 +11,8 @@ import { spentBySweep } from './sweeps.ts'
  * What the log of signatures says about earlier signatures, in memory. It answers two kinds of questions: what was signed within the last
  * hour, and whether a payment contradicts an earlier one.
  *
- * Bound: the newest `transfers_most` transfers with a payment, as many that were only canceled, and the signatures of one hour, of which the hourly limits allow so many. For transfers
- * that are forgotten, the highest nonce of each wallet stays: no payment is signed with that nonce or a lower one.
+ * Bound: the newest `transfers_most` transfers with a payment, as many that were only canceled, and the signatures of one hour, which the
+ * hourly limits bound. Of forgotten transfers the highest nonce of each wallet is kept: no payment is signed with it or a lower one.
  */
 export type SignatureBook = {
   apply(line: SignatureLine): void
@@ -25,13 +25,13 @@ export type SignatureBook = {
   checkUnpaid(payment: Pick<PaymentAhead, 'transfer_id' | 'network' | 'earlier'>): void
   /** Whether this very signature was made within the last hour. */
   hasRecent(signature: SignatureName): boolean
-  /** `wallet`: the present one. A nonce of another wallet is another nonce. */
+  /** `wallet`: the present wallet. The same nonce of another wallet counts separately. */
   signedWithinAnHour(kind: 'transfer' | 'sweep', wallet?: string): readonly SignedBefore[]
 }
 
 const HOUR_MS = 3_600_000
 const TRANSFERS_MOST = 100_000
-/** A nonce this far above the highest signed one is no honest one: it would make all lower nonces those of forgotten transfers. */
+/** A nonce further above the highest signed one is refused: once its transfer is forgotten, all lower nonces would be refused. */
 const NONCES_AHEAD_MOST = 10_000n
 
 /** What is known of one transfer. `paid_with`: the wallet and the nonce, or the coin that stands for its coins. */
@@ -110,7 +110,7 @@ export function openSignatureBook({
 
 function indexOfTransfers(transfers_most: number, clock: { now(): number }) {
   const expiring = openExpiringPayments(clock, transfers_most)
-  /** In the order of their first signature: the oldest one is forgotten first. Cancels, which are cheap, displace no payments. */
+  /** By first signature: the oldest is forgotten first. Cancels have a map of their own, so that cheap cancels push out no payment. */
   const paid = new Map<string, KnownTransfer>()
   const only_canceled = new Map<string, KnownTransfer>()
   const knownOf = (transfer_id: string) => paid.get(transfer_id) ?? only_canceled.get(transfer_id)
@@ -154,7 +154,7 @@ function indexOfTransfers(transfers_most: number, clock: { now(): number }) {
       })
       for (const { id, amount } of coins) coin_amounts.set(id, amount)
       const { tx_hash, expires_at = '' } = entry
-      // Payments of other transfers may have the same number after the restore of a database.
+      // On Tron a payment is not known by its number: after the restore of a database another transfer may have the same one.
       if (network === 'tron') expiring.note({ transfer_id, tx_hash, expires_ms: Date.parse(expires_at) })
       else if (purpose === 'pay')
         for (const spent of ids.length > 0 ? ids : [spent_now]) payers.set(`${network} ${spent}`, transfer_id)
@@ -278,7 +278,7 @@ const orderOf = ({
     .update(JSON.stringify([network, destination, amount]))
     .digest('base64url')
 
-/** Payments on Tron exclude each other by nothing: each counts for itself. */
+/** Two payments on Tron do not exclude each other on the chain, so each counts for itself, by its hash. */
 const spentBy = ({ network, tx_hash, nonce, coins = [] }: TransferEntry): string =>
   network === 'tron' ? tx_hash : (nonce ?? coins.map(({ id }) => id).sort()[0] ?? '')
 

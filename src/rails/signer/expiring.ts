@@ -17,7 +17,7 @@ export type ExpiringPayments = {
 }
 
 /** A payment is past when it expired this long ago, by the signer's clock: the clocks of the chain and of the service may be behind it. */
-export const PAST_MS = 120_000
+const PAST_MS = 120_000
 
 const TRANSFERS_MOST = 100_000
 

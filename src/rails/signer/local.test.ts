@@ -14,7 +14,7 @@ import { type Intent, SignatureRefused, type SignerRule, type SignRequest } from
 
 const key = createHash('sha256').update('a wallet of tests').digest('hex')
 const account = privateKeyToAccount(`0x${key}`)
-const seal_key = createHash('sha256').update('a key of seals').digest()
+const seal_key = createHash('sha256').update('a seal key').digest()
 const gwei = 10n ** 9n
 const destination_address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const HOUR_MS = 3_600_000
@@ -365,7 +365,7 @@ describe('limits of an hour', () => {
 
 describe('the seal', () => {
   test('is made with one key', async () => {
-    const other = createHash('sha256').update('another key of seals').digest()
+    const other = createHash('sha256').update('another seal key').digest()
     expect(await ruleOf(requestOf(), openSigner())).toBe('signed')
     expect(await ruleOf(requestOf(), openSigner({ sealKey: async () => other }))).toBe('seal')
   })

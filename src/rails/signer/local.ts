@@ -112,7 +112,7 @@ function checkTransaction(
   assertRule('wallet', isSameAddress(reservation.wallet, wallet), 'the reservation is of another wallet.')
   const nonce = 'nonce' in reservation ? reservation.nonce : undefined
   assertRule('nonce', found.nonce === nonce, `the nonce is not ${nonce}.`)
-  assertRule('value', found.value === 0n, 'the transaction carries ether.')
+  assertRule('value', found.value === 0n, "the transaction carries the network's coin.")
   const cost = checkCost(found, own, assertRule)
   if (purpose === 'pay') checkPayment(request, found, own, assertRule)
   else if (purpose === 'cancel') {

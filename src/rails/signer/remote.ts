@@ -74,12 +74,12 @@ export type RemoteSigner = {
   stop(): Promise<void>
 }
 
-/** For so long the signer counts as checked; the watch asks more often. */
+/** How long a check of the signer is valid; the watch checks more often. */
 const CHECKED_MS = 60_000
 const WATCH_MS = 10_000
 
 const OTHER_SEAL_KEY =
-  'The signer has another key of seals than this service. Write the key of this service with trilho signer seal-key, and start the signer with it (SIGNER_SEAL_KEY).'
+  'The signer has another seal key than this service. Write the key of this service with trilho signer seal-key, and start the signer with it (SIGNER_SEAL_KEY).'
 
 /**
  * Asks a signer in a process of its own. It has no key. An answer that is lost leaves nothing undone: the same bytes are asked for again,

@@ -12,7 +12,7 @@ const KEY_LEAST_BYTES = 32
 /** Names the purpose and the form; a change of the fields changes the name. */
 const FORM = 'trilho transfer seal 1'
 
-/** The key of seals, from the key of the act log: stored encrypted, and kept when SECRET_KEY is rotated. */
+/** The seal key, from the key of the act log: stored encrypted, and kept when SECRET_KEY is rotated. */
 export const sealKeyOf = (log_key: Buffer): Buffer =>
   Buffer.from(hkdfSync('sha256', log_key, '', 'trilho: transfer seals', KEY_LEAST_BYTES))
 
@@ -20,8 +20,7 @@ export const sealKeyOf = (log_key: Buffer): Buffer =>
 export type SealTransfer = (ordered: Sealable) => string | null
 
 export function sealOf(key: Buffer, intent: Sealable): string {
-  if (key.length < KEY_LEAST_BYTES)
-    throw new Error(`the key of seals must have ${KEY_LEAST_BYTES} bytes or more`)
+  if (key.length < KEY_LEAST_BYTES) throw new Error(`the seal key must have ${KEY_LEAST_BYTES} bytes or more`)
   const { transfer_id, network, destination_address, amount } = intent
   // JSON keeps the fields apart: no two intents give the same text.
   const text = JSON.stringify([FORM, transfer_id, network, destination_address, amount.toString()])

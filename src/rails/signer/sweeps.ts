@@ -157,7 +157,7 @@ function checkSweepTransaction(
       isSameAddress(found.to, own.contract),
       'the transaction does not go to the token contract.',
     )
-    assertRule('value', found.value === 0n, 'the transaction carries ether.')
+    assertRule('value', found.value === 0n, "the transaction carries the network's coin.")
     assertRule('data', isTransferTo(own.wallet, found), 'the data is no transfer of tokens to the wallet.')
   } else throw new SweepSignatureRefused('purpose', request, 'the purpose is neither fund nor sweep.')
   const spends = spentBySweep({ purpose, address_index, nonce: found.nonce })

@@ -11,7 +11,7 @@ import { localTronSigner, TRON_EXPIRY_MS } from './tron.ts'
 
 const key = createHash('sha256').update('a wallet of tests on tron').digest('hex')
 const wallet = tronAddressOfKey(Buffer.from(key, 'hex'))
-const seal_key = createHash('sha256').update('a key of seals').digest()
+const seal_key = createHash('sha256').update('a seal key').digest()
 const destination_address = 'TWqvtpZkwfpbjujqJtzLsVx5bm79wFDJTg'
 const stranger = 'TEvQ7WSPCbJCKVC7qLo29L6zGJb2VQBRVy'
 const amount = 1_500_000n

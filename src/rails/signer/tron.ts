@@ -117,7 +117,7 @@ function checkTransaction(request: SignRequest, rules: Rules): TronTransaction {
   checkTimes(found, rules.clock.now(), assertRule)
   if (!('nonce' in reservation)) throw refusal(request, 'nonce', 'the reservation has no number.')
   rules.payments.check(request)
-  // Payments exclude each other by nothing: each counts for itself.
+  // Two payments do not exclude each other on the chain, so each counts for itself, by its hash.
   const spending = { spends: txIdOf(request.unsigned), amount, cost: found.fee_limit }
   const exceeded = rules.hourly?.take(spending, intent.transfer_id)
   if (exceeded) throw refusal(request, exceeded, hourlyProblems[exceeded])

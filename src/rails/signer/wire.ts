@@ -13,7 +13,7 @@ const NetworkName = T.Enum([...networkNames])
 const Address = T.String({ pattern: '^[0-9A-Za-z]{1,100}$' })
 const Index = T.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })
 const COINS_MOST = 200
-/** One more at most every twelve minutes, for a week and longer. */
+/** A transfer gets at most one more payment every twelve minutes, so this is enough for a week. */
 const EARLIER_MOST = 1000
 const Earlier = T.Optional(T.Array(Hash, { maxItems: EARLIER_MOST }))
 const UnsignedHex = T.String({ pattern: '^(?:0x)?(?:[0-9a-f]{2}){1,60000}$' })
@@ -136,7 +136,7 @@ export function problemWith(form: TObject, body: unknown): string | undefined {
 /** Names the purpose: no proof can be used as the seal of a transfer. */
 const PROOF_FORM = 'trilho signer hello 1'
 
-/** Shows that the signer has the same key of seals, over a challenge that the service chose. */
+/** Shows that the signer has the same seal key, over a challenge that the service chose. */
 export const proofOf = (seal_key: Buffer, challenge: string): string =>
   createHmac('sha256', seal_key)
     .update(JSON.stringify([PROOF_FORM, challenge]))

@@ -55,8 +55,8 @@ export type LogLine = {
   readonly previous_hash: string
   readonly hash: string
   /**
-   * Set for a user of a partner. The hash does not cover this column; the `origin` in `after`, which it covers,
-   * repeats it.
+   * Set for a user of a partner. The hash does not cover this column, but it covers `after`, whose `origin` repeats the
+   * partner.
    */
   readonly partner_id: string | null
 }

@@ -110,7 +110,7 @@ export function openLogKey(options: {
   const { shared, sealer } = options
   return async () => {
     const sealed = await readLogKey(shared)
-    if (!sealed) throw new Error('The log of acts has no key yet: no service has started on this database.')
+    if (!sealed) throw new Error('The audit log has no key yet: no service has started on this database.')
     return keyIn(sealer.open(sealed.secret, actsKeyOf(KEY_ID))).bytes
   }
 }
@@ -126,7 +126,7 @@ const keyIn = (opened: Buffer): LogKey => ({
  */
 function freeHead({ place }: Pen, head: HeldHead | undefined): HeldHead {
   const wrong = !head
-    ? 'has lost its head'
+    ? 'has no row in acts_head'
     : head.taken && `has a line ${head.seq + 1n} that the service did not write`
   if (!head || wrong)
     throw new Error(

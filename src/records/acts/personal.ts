@@ -1,6 +1,6 @@
 import type { LogLine } from './line.ts'
 
-/** Acts whose line repeats a customer. Every other line holds ids, settings and terms only. */
+/** Acts whose line contains the fields of a customer. Every other line holds ids, settings and terms only. */
 const ABOUT_CUSTOMERS: readonly string[] = ['create_customer', 'edit_customer']
 const PERSONAL = ['name', 'document', 'email', 'external_id', 'metadata']
 
@@ -11,7 +11,7 @@ type State = Readonly<Record<string, unknown>>
 
 /**
  * The line as operators see it: without the personal data of a partner's customer, but with the names of the fields that
- * changed. The data itself is on the page of the customer, which writes a look (decision 0050).
+ * changed. The data itself is on the customer's page, and opening that page is logged as a `view` (decision 0050).
  */
 export function withoutPersonalData<Line extends Pick<LogLine, 'action' | 'before' | 'after'>>(
   line: Line,

@@ -145,8 +145,8 @@ type PartnerLines = {
 }
 
 /**
- * Clocks of two servers, of which one took over from the other, may differ by so much: lines of one log are in the order of
- * their times up to this.
+ * After a fail-over the clock of the new server may differ from that of the old one: the times of the lines of a log may be
+ * out of order by up to this much.
  */
 const DISORDER = `interval '5 minutes'`
 
@@ -169,7 +169,7 @@ function ofPartner({ partner_id, after, before }: PartnerLines, param: (value: u
   ].join(' AND ')
 }
 
-/** What users of a partner did, in the order of the log or against it, from the line behind `position` on. */
+/** Lines of acts by users of a partner, oldest or newest first, beginning after the line `position` in that order. */
 export async function linesOfPartner(
   db: Db,
   asked: PartnerLines,
@@ -249,10 +249,10 @@ export async function sensitiveActs(db: Db, partner_id: string, reader_id = ''):
   return rows
 }
 
-/** How many of the newest lines about an object are searched for an earlier look. */
+/** How many of the newest lines about an object `lastLineOf` searches. */
 const LOOKED_BACK = 200
 
-/** When a session last did this to an object. `what`: the field of that name in `after`. */
+/** When a session last performed `action` on an object, with this value of the field `what` in `after`. */
 export async function lastLineOf(
   db: Db,
   of: {
@@ -334,7 +334,7 @@ export const actsKeys: readonly SealedColumn[] = [
   },
 ]
 
-/** The lines of these actions between two numbers, the first one left out, in the order of the log. */
+/** The lines with these actions and a number above `after` and up to `until`, in the order of the log. */
 export async function linesOfActions(
   db: Db,
   range: {
@@ -351,7 +351,7 @@ export async function linesOfActions(
   return rows
 }
 
-/** What the sign-ins of a user in the 90 days before a line say, newest first: canonical JSON with the origin. */
+/** The `after` (canonical JSON with the origin) of a user's sign-ins before line `seq` in the last 90 days, newest first. */
 export async function signInsBefore(
   db: Db,
   { user_id, seq, limit }: { readonly user_id: string; readonly seq: bigint; readonly limit: number },

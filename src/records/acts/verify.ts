@@ -81,12 +81,12 @@ export function openWalk(options: {
       if (follows && line.previous_hash !== last.hash)
         say('out of order: it does not follow from the line before it')
       if (line.partner_id !== partnerSaid(line))
-        say('changed: it is in the log of another partner than it says')
+        say('changed: partner_id differs from the partner in "after"')
       if (seq === 1n && line.action !== 'begin') say('not the beginning: the lines before it were removed')
       addToHistories(line, histories)
     }
     const hash = noted.get(seq)
-    if (hash !== undefined && hash !== line.hash) say(`not the line that was noted: ${hash}`)
+    if (hash !== undefined && hash !== line.hash) say(`changed: its hash was noted as ${hash}`)
     wanted.delete(seq)
     last = line
     lines++
@@ -105,7 +105,7 @@ export function openWalk(options: {
       broken.push({ object_id: logName(place), wrong: 'the log is empty, though it had begun' })
     broken.push(...wrongWithHead(place, head, last))
     for (const [seq, hash] of wanted)
-      broken.push({ object_id: lineName(place, seq), wrong: `removed: it was noted as ${hash}` })
+      broken.push({ object_id: lineName(place, seq), wrong: `removed: its hash was noted as ${hash}` })
     return { lines, broken, histories }
   }
 
@@ -123,11 +123,11 @@ const removed = (from: bigint, to: bigint): string =>
   from === to ? 'removed' : `removed, with all up to ${to}`
 
 function wrongWithHead(place: StoragePlace, head: Head | undefined, last: Head): Broken[] {
-  if (!head) return [{ object_id: logName(place), wrong: 'its head was removed' }]
+  if (!head) return [{ object_id: logName(place), wrong: 'the row in acts_head was removed' }]
   const say = (seq: bigint, wrong: string) => [{ object_id: lineName(place, seq), wrong }]
   if (head.seq > last.seq) return say(last.seq + 1n, removed(last.seq + 1n, head.seq))
   if (head.seq < last.seq)
-    return say(head.seq, `added: lines after it that the head does not know, up to ${last.seq}`)
+    return say(head.seq, `added: lines after it, up to ${last.seq}, that acts_head does not count`)
   return head.hash === last.hash ? [] : say(head.seq, 'changed: the head has another hash')
 }
 
@@ -136,7 +136,8 @@ function wrongWith(
   strange: readonly LogLine[],
   { place, key, head }: { place: StoragePlace; key: LogKey | undefined; head: Head | undefined },
 ): string {
-  if (key === undefined) return 'nobody can say whether it is ours: the key of the log is missing'
+  if (key === undefined)
+    return 'cannot be verified: the signing key of the log is missing in shared.acts_keys. Restore the row from a backup (docs/operate/backup.md)'
   const moved = strange.find(
     ({ seq }) => seq !== line.seq && hashOf({ place, key: key.bytes }, { ...line, seq }) === line.hash,
   )

@@ -32,7 +32,7 @@ export type WithLine<Result> = { readonly result: Result; readonly line: Noted |
  * Adds the line of an act to a command: both are written in one transaction. `headRef` locks the newest line, so that
  * concurrent acts are chained one after the other.
  */
-export function withLine<Result>(command: Command<Result>, act: ActLine): Command<WithLine<Result>> {
+function withLine<Result>(command: Command<Result>, act: ActLine): Command<WithLine<Result>> {
   const { pen, rows = [], check, lineOf } = act
   const { locks } = command
   return {

@@ -31,7 +31,7 @@ export function contradictionWrite(
   )
 }
 
-/** The same when there is no booking whose transaction could hold the exception. */
+/** Like `contradictionWrite`, for a caller outside of a money command. */
 export function recordContradiction(
   world: Pick<World, 'db' | 'clock'>,
   seen: {

@@ -18,7 +18,7 @@ const resolvedWithout = (
 /** Holds and resolutions must match their proposals, payouts and transfers. */
 export const deskChecks: readonly RangeCheck[] = [
   {
-    name: 'every hold belongs to an open proposal, and every open proposal holds',
+    name: 'every hold has an open proposal, and every open proposal about a payout or transfer has a hold',
     walk: 'causes',
     sql: (
       within,
@@ -42,7 +42,7 @@ export const deskChecks: readonly RangeCheck[] = [
       UNION ALL ${resolvedWithout('transfers', within('r.id'))}`,
   },
   {
-    name: 'every follow-up is of a resolution, of a payout that was never sent or of a transfer that ended in a block, and every repeated send of a payout or transfer',
+    name: 'every follow-up belongs to a resolution, a payout that was never sent or a mined transfer, and every repeated send to a payout or transfer',
     walk: 'causes',
     sql: (
       within,

@@ -5,7 +5,7 @@ import { recordExceptionDaily } from '../exceptions/store.ts'
 
 type Books = Pick<World, 'db' | 'clock'>
 
-const CHECK = 'Look at what the provider sends, and at the adapter of this rail. The service goes on asking.'
+const CHECK = 'Compare the provider’s answer with the adapter of this rail. The service asks the rail again.'
 
 /** Records an invalid answer of a rail about a payout or transfer. The order stays open, and an operator must check. */
 export function reportInvalidAnswer(
@@ -31,8 +31,8 @@ export function reportInvalidAnswer(
 const AGAIN_MS = 60_000
 
 /**
- * The same for answers about no order (a holder, fees, a price): at most one exception per rail, checked once a
- * minute.
+ * Like `reportInvalidAnswer`, for answers that belong to no order (a holder, fees, a price): at most one open exception per
+ * rail, and at most one report per rail and minute.
  */
 export function openInvalidAnswers({ db, clock }: Books, log: Logger): ReportInvalid {
   const reported_at = new Map<string, number>()

@@ -89,7 +89,7 @@ export async function takeFollowUps(db: Db, kind: FollowedKind, limit: number): 
   return rows
 }
 
-/** What the books say is not in the chain: the next query follows soon, and the schedule begins anew after it. */
+/** The chain does not show the booked outcome: the next query is due after `after_ms`, and then the schedule begins again. */
 export async function askAgain(db: Db, resource_id: string, after_ms: number): Promise<void> {
   await db.query({
     name: 'ask again',

@@ -120,7 +120,7 @@ async function countNamed(db: Db, list: ListWindow['list']): Promise<number> {
 
 const WINDOWS_MOST = 100
 
-/** The windows of a list with entries that could not be read, and that nobody has closed. An hour that is not over waits. */
+/** The windows of a list that have an open exception about unread entries. A window that has not ended yet is left out. */
 export async function unreadWindows(
   db: Db,
   list: ListWindow['list'],
@@ -135,7 +135,7 @@ export async function unreadWindows(
   return rows
 }
 
-/** The window was read whole: the entries that are not among the unread ones any more were booked. */
+/** Closes the exceptions of a window that was read whole, except those of `unread`: all other entries of it were booked. */
 export async function closeRead(
   db: Db,
   { list, from, to }: ListWindow,

@@ -1,11 +1,12 @@
 import type { LogPoller } from '../../db/log-poller.ts'
 import { type Handler, handle } from '../../http/endpoint.ts'
-import { decodeCursor, encodeCursor, type List, listOf } from '../../http/page.ts'
+import { decodeCursor, encodeCursor, type List, listOf, renderPage } from '../../http/page.ts'
 import { followedFrom } from '../../http/wait.ts'
 import type { World } from '../../world.ts'
 import * as contract from './contract.ts'
 import { findEvent, followEvents } from './log.ts'
 import { type LogFilter, type LogPage, selectEvents } from './log-store.ts'
+import type { StoredEvent } from './store.ts'
 
 export const eventsRoutes = (poller: LogPoller): Handler[] => [
   handle(contract.listEvents, async (call) => {
@@ -74,12 +75,13 @@ function logPage(
   { rows, stopped_at }: LogPage,
   { limit, after, tag }: { limit: number; after?: bigint; tag?: string },
 ) {
-  const shown = rows.slice(0, limit)
-  const more = rows.length > limit
-  const last = shown.at(-1)?.position ?? after
+  const textOf = (event: StoredEvent) => contract.eventText(event, world.environment)
+  const texts = renderPage(rows.slice(0, limit), textOf, Buffer.byteLength)
+  const more = rows.length > texts.length
+  const last = rows[texts.length - 1]?.position ?? after
   const position = more ? last : (stopped_at ?? (after === undefined ? undefined : last))
   return {
-    data: shown.map((event) => contract.renderEvent(event, world.environment)),
+    data: texts.map((text) => JSON.parse(text)),
     has_more: more || stopped_at !== undefined,
     next_cursor: position === undefined ? null : encodeCursor({ position: position.toString() }, tag),
   }

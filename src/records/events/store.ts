@@ -89,19 +89,20 @@ export async function forgetEvents(
 export const isoTime = (column: string) =>
   `to_char((${column}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** When the object ended. Older events lack the field: their own time is the same. */
+/** SQL: when the object ended. Events from before the field existed lack it; their own time is equal. */
 export const endTime = (field: string, status: string) =>
   `CASE d.status WHEN '${status}' THEN coalesce(d.${field}, ${isoTime('v.created_at')}) ELSE d.${field} END`
 
-/** The texts of an order in a form that can be compared. */
+/** SQL: the metadata of an order, in a form that can be compared. */
 export const metadataText = (column: string) => `${column}::jsonb::text`
 
 /**
  * Checks that each object has exactly the events that its history requires. `expected` yields one row per required event: object_id,
- * sequence, type, partner_id, created_at (null: stored nowhere else), since (earliest possible time) and `facts`, texts that the
- * event's object must repeat, and for orders their `metadata`. `facts` picks the same texts out of that object, as `d`, whose fields are `fields`. The last
- * `personal` texts are compared, and the finding says whether they differ, but shows none: findings are stored and logged. Events that
- * were deleted by age may be missing. Events of objects that do not exist are samples, which only the sandbox has.
+ * sequence, type, partner_id, created_at (null: stored nowhere else), since (earliest possible time), `facts` (texts that the
+ * event's object must repeat), and for orders their `metadata`. The option `facts` picks the same texts out of the event's object,
+ * which is the record `d` with the columns `fields`. The last `personal` texts are compared, but a finding only says whether they
+ * differ: findings are stored and logged. Events that were deleted by age may be missing. Events of objects that do not exist are
+ * samples, which only the sandbox has.
  */
 export function missingEventCheck(options: {
   readonly name: string
@@ -118,7 +119,7 @@ export function missingEventCheck(options: {
   const personalDiffer =
     personal === 0 ? '' : `, ${hidden('x.facts')} IS DISTINCT FROM ${hidden('e.facts')} AS personal_differ`
   const has_metadata = fields.includes('metadata json')
-  // Events of before the field existed do not have it, and their orders have no texts.
+  // Events from before the field `metadata` existed lack it, and their orders have no metadata.
   const otherMetadata = `coalesce(e.metadata <> x.metadata, x.metadata <> '{}' AND e.sequence = 1)`
   return {
     name,

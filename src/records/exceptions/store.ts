@@ -20,15 +20,15 @@ type ExceptionKind =
   | 'stuck'
   /** The audit found a broken rule. */
   | 'audit'
-  /** At an approval another end was booked than the proposed one. */
+  /** A proposal contradicted the end that was booked meanwhile, and was ended instead of approved. */
   | 'superseded'
-  /** The service or an operator paused a rail: somebody must find out why, and two operators resume the rail. */
+  /** The service or an operator paused a rail: an operator must find out why, and two operators resume the rail. */
   | 'rail_paused'
   /** The chain has transactions of a wallet that the database does not know. */
   | 'foreign_transactions'
   /** The books differ from what a wallet holds. */
   | 'reconciliation'
-  /** What a wallet holds was not read for too long: no transfers are accepted on its rail. */
+  /** The holdings of a wallet were not read for too long: no transfers are accepted on its rail. */
   | 'holdings_old'
   /** What a chain shows of deposits needs a person: nothing is credited for it. */
   | 'deposit_unclear'
@@ -75,7 +75,7 @@ const insertExceptions = targetOf(
     ON CONFLICT (kind, object_id) WHERE closed_at IS NULL DO NOTHING`,
 )
 
-/** Closes the exceptions of a paused rail, in the command that resumes the rail. An operator may have closed it before. */
+/** Closes the exceptions of a paused rail, in the command that resumes the rail. An operator may have closed them before. */
 export const closePauseExceptions = targetOf(
   'close exceptions of paused rails',
   { rail: 'text', closed_at: 'timestamptz', closed_by: 'text', closed_reason: 'text' },
@@ -89,7 +89,7 @@ export function exceptionWrite(world: Pick<World, 'newId'>, exception: NewExcept
   return writeTo(insertExceptions, rowOf(world.newId('exception'), exception, now))
 }
 
-/** Outside of a money command. */
+/** Opens an exception outside of a money command. */
 export async function recordException(db: Db, clock: World['clock'], exception: NewException): Promise<void> {
   const now = clock.now()
   const row = rowOf(newId('exception', now), exception, new Date(now))
@@ -100,8 +100,8 @@ export async function recordException(db: Db, clock: World['clock'], exception: 
 }
 
 /**
- * The same for a problem that shows at every query: a closed exception opens again after a day if the problem
- * persists.
+ * Like `recordException`, for a problem that every query finds again: after an exception was closed, another one opens a day
+ * later if the problem persists.
  */
 export async function recordExceptionDaily(
   db: Db,
@@ -226,7 +226,7 @@ export async function closeOpenException(
   })
 }
 
-/** The same in a money command. */
+/** Closes exceptions about foreign transactions, in a money command. */
 export const closeForeignTransactions = targetOf(
   'update exceptions: foreign transactions',
   { object_id: 'text', closed_at: 'timestamptz', closed_by: 'text', closed_reason: 'text' },
@@ -236,7 +236,7 @@ export const closeForeignTransactions = targetOf(
     FROM ${rows} WHERE old.kind = 'foreign_transactions' AND old.object_id = new.object_id AND old.closed_at IS NULL`,
 )
 
-/** The same, for a transfer whose block had vanished. `block_hash` is the block that the exception is about. */
+/** Closes the exception about a transfer whose block `block_hash` had vanished, in a money command. */
 export const closeVanished = targetOf(
   'update exceptions: vanished blocks',
   {
@@ -253,7 +253,7 @@ export const closeVanished = targetOf(
       AND old.details -> 'rail_says' ->> 'block_hash' = new.block_hash`,
 )
 
-/** Open and closed ones, newest first. */
+/** The newest exceptions about an object, open and closed, newest first. */
 export async function exceptionsAbout(db: Db, object_id: string): Promise<Exception[]> {
   const { rows } = await db.query(
     `SELECT ${COLUMNS} FROM exceptions WHERE object_id = $1 ORDER BY opened_at DESC, id DESC LIMIT 20`,
@@ -262,7 +262,7 @@ export async function exceptionsAbout(db: Db, object_id: string): Promise<Except
   return rows
 }
 
-/** Exceptions after this one, in the order of their opening, open and closed ones. */
+/** Exceptions that were opened after `after`, oldest first, whether open or closed now. */
 export async function exceptionsSince(
   db: Db,
   after: Pick<Exception, 'opened_at' | 'id'>,

@@ -57,7 +57,10 @@ export function openRequestRecorder(options: RecorderOptions): RequestRecorder {
         options.onWritten?.(environment)
       } catch (error) {
         leaveOut('database', batch.length)
-        log.debug({ err: error, requests: batch.length }, 'requests not logged')
+        log.debug(
+          { err: error, requests: batch.length },
+          'requests: a batch was not written; its requests are missing in the request log',
+        )
       }
     }
 

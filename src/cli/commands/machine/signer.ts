@@ -4,7 +4,7 @@ import type { CliCommand } from '../../command.ts'
 export const signerCommands: CliCommand[] = [
   {
     name: 'signer seal-key',
-    about: 'Write the key of seals of this service to a new file, for SIGNER_SEAL_KEY of trilho signer',
+    about: 'Write the seal key of this service to a new file, for SIGNER_SEAL_KEY of trilho signer',
     options: {
       to: {
         type: 'string',
@@ -20,7 +20,7 @@ export const signerCommands: CliCommand[] = [
   {
     name: 'signer check',
     about:
-      'Ask the signer at SIGNER_URL for its wallets, and whether it has the key of seals of this service; exits 1 if something differs',
+      'Ask the signer at SIGNER_URL for its wallets, and whether it has the seal key of this service; exits 1 if something differs',
     examples: ['trilho signer check', 'trilho signer check --json'],
     who: 'machine',
     runWith: async (_, reach) => (await import('../../machine/signer.ts')).checkSigner(reach),

@@ -61,7 +61,7 @@ export const customerCommands: CliCommand[] = [
   {
     name: 'customers block',
     takes: 'CUSTOMER',
-    about: 'Block a customer: no money moves in or out',
+    about: 'Block a customer: it starts no payout, transfer, conversion, charge or deposit address',
     examples: ['trilho customers block $CUSTOMER'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).customersBlock('blocked', input, reach),
@@ -69,7 +69,7 @@ export const customerCommands: CliCommand[] = [
   {
     name: 'customers unblock',
     takes: 'CUSTOMER',
-    about: 'Unblock a customer: money moves again',
+    about: 'Unblock a customer: it can start all of these again',
     examples: ['trilho customers unblock $CUSTOMER'],
     who: 'operator',
     runWith: async (input, reach) => (await load()).customersBlock('active', input, reach),

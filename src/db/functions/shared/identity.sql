@@ -1,4 +1,4 @@
--- Who a partner and a person are: the service writes this once (decision 0029). Whoever is removed gives the e-mail back.
+-- The identity of partners and users is written once (decision 0029). Removing a user replaces the e-mail, which frees it.
 CREATE OR REPLACE FUNCTION identity_stays() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '%: % never changes', TG_TABLE_NAME, TG_ARGV[0];

@@ -1,5 +1,5 @@
--- Whether an endpoint that asked for these kinds hears of an event of this one. The one place that says so: a test event
--- goes to the endpoint that it is about, and to nobody else.
+-- Whether an endpoint that subscribed to these kinds gets an event of this type. A test event matches no subscription: the service adds its
+-- one delivery.
 CREATE OR REPLACE FUNCTION wants_event(kinds text[], type text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT (type = ANY(kinds) OR '*' = ANY(kinds)) AND type <> 'webhook_endpoint.test'
 $$;

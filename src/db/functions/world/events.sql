@@ -1,8 +1,6 @@
--- The order of the log (decision 0015). Whoever gives positions holds the log until its transaction has ended, and waits for
--- nothing behind that: so positions are seen in their own order, and what commits late has a later one. Returns the
--- position before the first of so many. A position is a time, unless more were given than time went by. A batch of the ledger
--- has up to 512 commands of a few events each: more than 10,000 positions at once is no batch, but somebody who would use up
--- the log, and who asks for fewer than none would give positions away twice.
+-- Gives positions of the event log. The caller holds the lock on log_turn until its transaction ends, so positions become visible in
+-- ascending order (decision 0015). Returns the position before the first one given. A position is a time in microseconds, or the previous
+-- position plus one. More than 10,000 at once is no batch and could use up the log; a negative number would give positions twice.
 CREATE OR REPLACE FUNCTION take_positions(how_many bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE last bigint;
@@ -38,8 +36,8 @@ BEGIN
   END IF;
 END $$;
 
--- Whether an event came into the log so much after its own time, or before it, that a range of positions does not lead to it:
--- the clock of a node, or of the database, may have stepped. Null: no.
+-- True if the position and the event's own time differ so much (a clock stepped) that a search by time range would miss the event;
+-- otherwise null.
 CREATE OR REPLACE FUNCTION is_late(place bigint, created_at timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN place - extract(epoch FROM created_at) * 1000000 NOT BETWEEN 0 AND 2000000 THEN true END
 $$;
@@ -53,8 +51,8 @@ CREATE OR REPLACE FUNCTION log_end(before timestamptz) RETURNS bigint LANGUAGE s
   SELECT (extract(epoch FROM before) * 1000000)::bigint + 2000000
 $$;
 
--- The last position of an event that is committed. It lies right before the last one that was given, unless what that was given
--- to was never committed: then each partner's log is looked at. A stretch is read whole, so the first one is short.
+-- The highest position of a committed event: usually just below the last position given. If those were rolled back, the newest position of
+-- each partner is read.
 CREATE OR REPLACE FUNCTION log_last() RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT SET enable_seqscan = off AS $$
   SELECT coalesce(
@@ -143,6 +141,3 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER note_forgotten_events AFTER DELETE ON events REFERENCING OLD TABLE AS gone
   FOR EACH STATEMENT EXECUTE FUNCTION note_forgotten_events();
-
--- The previous release installed these and calls neither of them.
-DROP FUNCTION IF EXISTS dispatch_fresh_events(integer), forget_events(timestamptz, bigint, integer);

@@ -17,10 +17,10 @@ BEGIN
   END IF;
 END $$;
 
--- The same where a name can be made once: another transaction made it first, and whoever lost tries again.
+-- The same for names that are inserted once: the error code makes the batch run again.
 CREATE OR REPLACE FUNCTION expect_first(what text, changed bigint, expected bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF changed <> expected THEN
-    RAISE EXCEPTION 'somebody was first at % of % in %', expected - changed, expected, what USING ERRCODE = 'serialization_failure';
+    RAISE EXCEPTION 'another transaction inserted % of % rows of % first', expected - changed, expected, what USING ERRCODE = 'serialization_failure';
   END IF;
 END $$;

@@ -1,13 +1,13 @@
--- Those of these payouts, transfers and charges that have come to their end, and which of their events told it. The response to the call
--- that created a charge is stored with its claim, and never taken from an event: no event has the number 0.
+-- The final payouts, transfers and charges among these ids, with the sequence number of the event of their end. 0 for a charge: its create
+-- response is stored with the claim and never taken from an event.
 CREATE OR REPLACE FUNCTION ended_orders(ids text[]) RETURNS TABLE (id text, sequence integer) LANGUAGE sql STABLE AS $$
   SELECT p.id, p.sequence FROM payouts p WHERE p.id = ANY(ids) AND p.completed_at IS NOT NULL
   UNION ALL SELECT t.id, t.sequence FROM transfers t WHERE t.id = ANY(ids) AND t.completed_at IS NOT NULL
   UNION ALL SELECT c.id, 0 FROM pix_charges c WHERE c.id = ANY(ids) AND c.status IN ('paid', 'expired', 'failed')
 $$;
 
--- Payouts, transfers and quotes: a state only moves forward, a final one never moves, and what was ordered never changes.
--- Asked in the condition of each trigger: nothing is called for a step that may be taken.
+-- A status only moves forward, a final status never changes, and what was ordered never changes. The conditions are in the WHEN clauses: a
+-- legal update calls no function.
 CREATE OR REPLACE FUNCTION forward_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'illegal transition of %: % to %', OLD.id, OLD.status, NEW.status;
@@ -71,7 +71,7 @@ CREATE OR REPLACE TRIGGER transactions_gas_once BEFORE UPDATE OF gas_paid_wei ON
   FOR EACH ROW WHEN (OLD.block_hash = NEW.block_hash AND OLD.gas_paid_wei IS DISTINCT FROM NEW.gas_paid_wei)
   EXECUTE FUNCTION transaction_stays();
 
--- The hash of a transfer is that of one of its own payments. Asked after the statement, which may insert the transaction too.
+-- tx_hash must be that of one of the transfer's own payments. An AFTER trigger, because the same statement may insert the transaction.
 CREATE OR REPLACE FUNCTION own_transaction() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT FROM transactions x WHERE x.transfer_id = NEW.id AND x.tx_hash = NEW.tx_hash AND x.signed = NEW.signed_transaction
@@ -98,15 +98,14 @@ END $$;
 CREATE OR REPLACE TRIGGER transactions_canceled BEFORE INSERT ON transactions
   FOR EACH ROW WHEN (NEW.purpose = 'pay' AND NEW.attempt > 1) EXECUTE FUNCTION canceled_is_not_paid();
 
--- What the network took for a transaction is told once.
+-- The network's charge is written once.
 CREATE OR REPLACE TRIGGER transfers_charged_once BEFORE UPDATE OF charged, charged_at ON transfers
   FOR EACH ROW WHEN (OLD.charged IS NOT NULL AND (OLD.charged, OLD.charged_at) IS DISTINCT FROM (NEW.charged, NEW.charged_at))
   EXECUTE FUNCTION order_stays();
 
--- Nothing that was signed fails on anybody's word but the chain's, and the chain speaks of what was broadcast. So what is
--- pending fails only while nothing is reserved: a nonce that nobody spends is a gap, behind which all later ones wait. Or its
--- nonce was spent by a cancel, and no payment was ever signed. The audit checks that this cancel is in a block. Or it was canceled on
--- Tron before it was signed: there the number is the service's own, and no transaction waits behind it.
+-- A pending transfer with a nonce fails in two cases only: a cancel was signed and no payment ever was (the audit checks that the cancel is
+-- in a block), or it is on Tron, was canceled and has no transaction: there the nonce is a number of the service, and no later transaction
+-- waits for it.
 CREATE OR REPLACE FUNCTION signed_is_out() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF OLD.tx_hash IS NULL AND NEW.tx_hash IS NULL AND OLD.cancel_requested_at IS NOT NULL AND NEW.failure_code = 'canceled'
@@ -125,8 +124,8 @@ CREATE OR REPLACE TRIGGER transfers_signed_is_out BEFORE UPDATE OF status ON tra
     AND (OLD.nonce IS NOT NULL OR NEW.nonce IS NOT NULL OR OLD.tx_hash IS NOT NULL OR NEW.tx_hash IS NOT NULL))
   EXECUTE FUNCTION signed_is_out();
 
--- What was seen of a deposit never changes, and neither does anything of one that is credited, but for when the sandbox takes it
--- next. A block that vanishes takes a deposit back only while it is not credited.
+-- What a deposit was seen as never changes. After the credit only next_attempt_at and amount_returned change. A vanished block drops a
+-- deposit only before its credit.
 CREATE OR REPLACE TRIGGER deposits_order_stays BEFORE UPDATE OF id, partner_id, customer_id, asset, amount, rail, reason, reference, created_at,
   address, tx_hash, output_index, below_minimum, end_to_end_id, charge_id ON deposits
   FOR EACH ROW EXECUTE FUNCTION order_stays();

@@ -1,4 +1,4 @@
--- The database decides between those who approve, reject, withdraw and wait, whichever version of the service they use.
+-- A proposal ends once. The database enforces it under the row's lock, whichever node asks.
 CREATE OR REPLACE FUNCTION proposal_ends_once() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF OLD.ended IS NOT NULL AND
@@ -11,12 +11,6 @@ BEGIN
   END IF;
   IF OLD.approved_by IS NULL AND NEW.approved_by IS NOT NULL AND OLD.expires_at <= clock_timestamp() THEN
     RAISE EXCEPTION 'proposal % has expired', OLD.id;
-  END IF;
-  -- A version that knows nothing of ends only notes what was made.
-  IF NEW.resource_id IS NOT NULL AND NEW.ended IS NULL THEN
-    NEW.ended := 'done';
-    NEW.ended_by := NEW.approved_by;
-    NEW.ended_at := clock_timestamp();
   END IF;
   RETURN NEW;
 END $$;

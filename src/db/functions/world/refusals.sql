@@ -1,5 +1,5 @@
--- A refusal leaves a claim and nothing else, so every refusal that still counts is also written down where the roles of the
--- service cannot change it (decision 0029). One that still counts stays as it was first told, whatever becomes of its claim.
+-- A refusal leaves a claim and no resource. So every unexpired refusal is stored again in "refusals", which the service's roles cannot
+-- change (decision 0029), and stays as it was first written, whatever becomes of the claim.
 CREATE OR REPLACE FUNCTION refusal_digest(fingerprint text, answer_status smallint, answer_body text) RETURNS bytea LANGUAGE sql STABLE AS $$
   SELECT sha256(convert_to(concat_ws(' ', fingerprint, answer_status::text, answer_body), 'UTF8'))
 $$;

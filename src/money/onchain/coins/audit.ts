@@ -36,13 +36,13 @@ const scriptOf = (
   FROM (SELECT string_agg((strpos('qpzry9x8gf2tvdw0s3jn54khce6mua7l', substr(${address}, 4 + i, 1)) - 1)::bit(5)::text, '' ORDER BY i) AS bits
     FROM generate_series(1, 32) AS i) AS b CROSS JOIN generate_series(1, 40) AS n)`
 
-/** SQL: what is wrong with a coin at a deposit address: its script, or its deposit, when that was told everything. */
+/** SQL: what is wrong with a coin at a deposit address: its script, its deposit's amount or address, or, once reported, its state. */
 const isWrongAtAddress = `(a.address IS NULL OR c.made_by IS NOT NULL OR c.script IS DISTINCT FROM ${scriptOf('a.address')}
   OR (d.id IS NOT NULL AND (d.amount <> c.amount OR d.address <> a.address))
   OR (c.is_reported AND CASE WHEN c.block_hash IS NULL THEN d.status = 'pending'
     ELSE (d.status = 'completed' OR (d.status = 'pending' AND d.below_minimum AND d.block_hash = c.block_hash)) IS NOT TRUE END))`
 
-/** SQL: a transaction of its transfer spends the coin, and so all coins of the transfer. A stranger may have spent one of them. */
+/** SQL: a transaction of the transfer that reserved the coin has spent it, and not a stranger's. */
 const isOwnSpend =
   'EXISTS (SELECT FROM transactions x WHERE x.transfer_id = c.reserved_by AND x.tx_hash = c.spent_by)'
 

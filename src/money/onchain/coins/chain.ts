@@ -102,7 +102,7 @@ async function screenOrder(scene: CoinScene, order: ChainOrder): Promise<Screene
   return room === 'room' ? { kind: 'payable' } : scene.later(order, room)
 }
 
-/** A cancel pays nobody, so it is signed also for coins that are spent or gone: operators resolve a transfer by it. */
+/** A cancel may also be signed for coins that are spent or gone: it pays nobody, and operators need it to resolve the transfer. */
 async function sign(
   scene: CoinScene,
   { order, made, purpose }: { order: ChainOrder; made: readonly Attempt[]; purpose: Purpose },
@@ -113,13 +113,13 @@ async function sign(
   const db = scene.db()
   const coins = await coinsOf(db, order.id)
   const is_cancel = purpose === 'cancel'
-  // Spent in a block: nothing else that spends them is mined. Without a transaction of ours somebody else spent them.
+  // A block spends one of the coins, so nothing else that spends it is mined. If nothing was signed here, a stranger spent it.
   if (coins.some(({ spent_by }) => spent_by !== null) && !(is_cancel && made.length === 0))
     return scene.later(order, made.length > 0 ? 'not_worth_it' : 'endpoints_disagree')
   const unmined = coins.filter(({ block_height }) => block_height === null)
   const makers = unmined.flatMap(({ made_by }) => made_by ?? [])
   const known = unminedBehind(await scene.spendersOf(await scene.placeOf()), makers)
-  // A reorganisation removed what made the coins: it must be in a block again first.
+  // A reorganisation removed a transaction that made one of the coins: wait until it is in a block again.
   if (!is_cancel && (!known || makers.length < unmined.length))
     return scene.later(order, 'endpoints_disagree')
   const behind = known ?? []
@@ -167,7 +167,7 @@ async function followAndStop(
     if (changed)
       log.error({ network: NETWORK, wallet }, `custody: ${reason} Nothing is sent; the rail is paused.`)
   }
-  // Also those of a run that crashed before it paused the rail.
+  // Counts all foreign transactions, not only the new ones: an earlier run may have crashed before it paused the rail.
   const { all: foreign } = await unacceptedSpends(db, at.wallet_id)
   if (foreign > 0n) {
     const { next_nonce } = await reservationsOf(db, at)

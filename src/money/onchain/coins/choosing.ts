@@ -13,7 +13,7 @@ import {
 } from './store.ts'
 import { unminedChange } from './unmined.ts'
 
-/** Of the free coins the largest ones are chosen from. All of these are looked up in the mempools. */
+/** Only this many of the largest free coins are considered, and all of them are looked up in the mempools. */
 const SELECTABLE_MOST = 1000
 const SELECTIONS_MOST = 5
 const POOL_FRESH_MS = 30_000
@@ -41,7 +41,7 @@ export function openPoolWatch(scene: CoinScene): PoolWatch {
         clean_until = asked_at + POOL_FRESH_MS
         return false
       }
-      // A transfer may have reserved the output meanwhile, or was signed, or a block has spent it.
+      // Read again: meanwhile a transfer may have reserved or spent the output, or a block may have spent it.
       const still = new Set((await untouchedOutputs(scene, at, tip)).map(({ id }) => id))
       return taken.some(({ id }) => still.has(id))
     },
@@ -73,7 +73,7 @@ async function untouchedOutputs(
   ]
 }
 
-/** Nodes do not tell an output that is spent in the mempool from one that was never made, unless its transaction is in a block. */
+/** About an output that is in no block, nodes answer the same whether a mempool spends it or it was never made. */
 async function isSpentInPool({ rail }: CoinScene, { id, maker }: Untouched): Promise<boolean> {
   const unspent = await rail.isUnspent(outpointOf(id))
   if (unspent !== undefined || maker === undefined || !(await rail.knows(maker))) return unspent === false
@@ -86,8 +86,8 @@ const finalHeightOf = ({ confirmations }: CoinScene, { height }: StoredBlock): b
   height + 1n > confirmations ? height + 1n - confirmations : 0n
 
 /**
- * Numbers of reservations stand for nonces: `pool` is above the next one by the foreign transactions that operators have not
- * accepted, so the guard (custody/guard.ts) stops the rail.
+ * Bitcoin has no nonces, so the number of a reservation takes the place of a nonce. `pool` is the next number plus the foreign
+ * transactions that operators have not accepted: with any of them the guard (custody/guard.ts) stops the rail.
  */
 export async function walletStateOf(
   scene: CoinScene,
@@ -115,7 +115,7 @@ type Candidate = Selectable & {
   readonly address_index: number | null
 }
 
-/** A coin is reserved for good: one that the signer cannot sign for would stop its transfer. */
+/** Whether the signer can sign for the coin. A reservation is never undone, so without the key the transfer would be stuck. */
 const hasKey = ({ canSpendAt }: CoinScene, { address_index, script }: Candidate): boolean =>
   address_index === null || canSpendAt?.(address_index, script) === true
 

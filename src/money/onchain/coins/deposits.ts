@@ -15,14 +15,14 @@ import { NETWORK } from './scene.ts'
 import { markReported, type StoredBlock, type UnreportedCoin, unreportedCoins } from './store.ts'
 
 /**
- * Tells deposits what the followed blocks show of coins at deposit addresses (decision 0061). Blocks write coins only; what deposits must
- * be told is read from the tables afterwards, so a crash anywhere repeats it, and repeating changes nothing.
+ * Reports coins at deposit addresses to the slice of deposits (decision 0061). Following a block writes coins only; what is left to report
+ * is read from the tables afterwards. After a crash it is reported again, which changes nothing.
  */
 type Reporting = { readonly world: World; readonly log: Pick<Logger, 'error'>; readonly tip: StoredBlock }
 
 /**
- * Reads new blocks, and reports. `db` is one connection that is in no transaction. While blocks are undone, coins are in no block that
- * will be in one again: nothing is reported before the newest stored block is the head of the nodes' chain.
+ * Reads new blocks, and reports. `db` is one connection that is in no transaction. Nothing is reported before the newest stored block is
+ * the head of the nodes' chain: during a reorganisation coins are in no block for a while.
  */
 export function followWithDeposits(
   world: World,
@@ -40,7 +40,7 @@ export function followWithDeposits(
   }
 }
 
-/** Coins at addresses of another key could be reserved and never signed for. */
+/** Pauses the rail if the configured key is not that of the addresses: their coins could be reserved, but never signed for. */
 async function checkKey(world: World, log: Pick<Logger, 'error'>): Promise<void> {
   const problem = await foreignAddressProblem(world, NETWORK)
   if (problem !== undefined) await pause(world, log, problem)
@@ -80,7 +80,7 @@ async function reportDeposits(
   if (failure !== undefined) throw failure
 }
 
-/** True if nothing more can follow from the block that the coin is in, or from being in none. */
+/** Reports the coin's block, or that it is in none. True: nothing is left to report until the block changes. */
 async function report(reporting: Reporting, coin: UnreportedCoin): Promise<boolean> {
   try {
     return await (coin.block_hash === null ? reportVanished : reportSighting)(reporting, coin)
@@ -103,7 +103,7 @@ async function reportSighting(reporting: Reporting, coin: UnreportedCoin): Promi
   return deposit.status === 'completed' || (deposit.below_minimum && depth! >= confirmations)
 }
 
-/** A credited deposit is never taken back by a machine: operators decide, and nothing leaves the rail meanwhile. */
+/** Pauses the rail if the vanished deposit was credited: the service never takes a credit back by itself, operators decide. */
 async function reportVanished(reporting: Reporting, coin: UnreportedCoin): Promise<boolean> {
   const { world, log } = reporting
   const deposit = await noteVanished(world, outputOf(coin), { commit: whileInPlace(reporting, coin) })

@@ -5,7 +5,7 @@ import type { Attempt, Block, ChainOrder, Finality, Holdings, Seen } from '../..
 import { type CoinScene, NETWORK } from './scene.ts'
 import { areCoinsGone, blockAtHeight, coinsOf, type StoredCoin, sumCoinsAt } from './store.ts'
 
-/** A block with five on top stays. */
+/** A block with five blocks on top counts as final. */
 const FINAL_DEPTH = 6n
 
 /** What the followed blocks show of a transfer: which of its transactions spends its coins, and at which depth. */
@@ -24,7 +24,7 @@ export async function lookAtCoins(
   return { kind: 'absent' }
 }
 
-/** A reorganisation took a coin away, and a block that stays has another transaction in place of the one that made it. */
+/** Whether a coin is lost: a reorganisation removed the transaction that made it, and a final block has another one in its place. */
 async function isGone(scene: CoinScene, { id }: ChainOrder): Promise<boolean> {
   const tip = await scene.tipInChain()
   return tip !== undefined && areCoinsGone(scene.db(), id, tip.height + 1n - FINAL_DEPTH)
@@ -66,7 +66,7 @@ async function minedBy(
 const sumOf = (parts: readonly { readonly amount: bigint }[]): bigint =>
   parts.reduce((sum, { amount }) => sum + amount, 0n)
 
-/** The hash of a transaction covers its outputs, and the stored bytes have that hash. */
+/** Read from the stored bytes. They must have the hash of the mined transaction, which covers its outputs. */
 function effectOf(order: ChainOrder, { purpose, signed, tx_hash }: Attempt): 'paid' | 'none' | 'other' {
   const { txid, outputs } = readSigned(signed)
   if (txid !== tx_hash) return 'other'
@@ -96,7 +96,7 @@ export async function holdingsOfCoins(scene: CoinScene): Promise<Holdings> {
   if (!block) return unavailable()
   const { height: block_height, hash: block_hash } = block
   const { in_wallet, at_addresses } = await sumCoinsAt(scene.db(), at, block_height)
-  // Undone meanwhile: the sum may be of another branch.
+  // If the block was undone meanwhile, the sum may be of another branch.
   const after = await blockAtHeight(scene.db(), NETWORK, block_height)
   if (after?.hash !== block_hash) return unavailable()
   const held = scene.canSpendAt

@@ -19,9 +19,9 @@ import {
 } from './store.ts'
 
 /**
- * Follows a chain block by block and keeps the coins of a wallet and of the deposit addresses (decisions 0058 and 0061). Each block is one transaction. If the next
- * block is not the child of the newest stored one, the newest one is undone, until the branches meet. One node follows at a
- * time; a second one changes nothing, because each transaction checks the stored tip again.
+ * Follows a chain block by block and keeps the coins of a wallet and of the deposit addresses (decisions 0058 and 0061). Each block is one
+ * transaction. If the next block is not the child of the newest stored one, stored blocks are undone until the branches meet. One node
+ * follows at a time; a second one changes nothing, because each transaction checks the stored tip again.
  */
 export type Following = {
   readonly network: Network
@@ -63,7 +63,7 @@ export async function follow(
   return { kind: 'behind', foreign }
 }
 
-/** A reorganisation of so many blocks right after the first run is followed too. */
+/** The first run begins this many blocks below the head, so that a reorganisation right after it can be followed. */
 const START_BELOW = 10n
 
 async function firstBlock(
@@ -74,7 +74,7 @@ async function firstBlock(
   return blockAt(rail, start_height ?? (head > START_BELOW ? head - START_BELOW : 0n))
 }
 
-/** The hash of a block proves everything but its height, which one endpoint alone tells. */
+/** Checks the height: one endpoint alone tells it, and the hash of the block does not prove it. */
 async function blockAt(rail: Following['rail'], height: bigint): Promise<FollowedBlock | undefined> {
   const hash = await rail.hashAt(height)
   if (hash === undefined) return undefined
@@ -108,7 +108,7 @@ const stay = <T>(otherwise: T) => {
   }
 }
 
-/** Another node may follow as well, while its lock is lost: the first one counts. */
+/** Refuses the step if another node has moved the stored tip: a node that lost its lock may still be following. */
 async function assertTip(tx: Db, network: Network, tip: StoredBlock | undefined): Promise<void> {
   if ((await tipOf(tx, network))?.hash !== tip?.hash) throw new TipMoved()
 }
@@ -147,7 +147,7 @@ async function ownScripts(tx: Db, { network, script }: Following, block: Followe
   const own = new Map<string, number | null>([[script, null]])
   for (const [found, address] of scripts) {
     const index = indexes.get(address)
-    // Change would be credited to the customer.
+    // The wallet's change would be credited to the customer of that address.
     if (index !== undefined && found === script)
       throw new Error(`${network}: the wallet ${address} is a deposit address too, at index ${index}`)
     if (index !== undefined) own.set(found, index)
@@ -156,8 +156,8 @@ async function ownScripts(tx: Db, { network, script }: Following, block: Followe
 }
 
 /**
- * The chain left the oldest stored block, and no coin is known below it, as when a reorganisation takes the very first block that was
- * read: the one that is at its height now takes its place.
+ * The oldest stored block has left the chain, and no coin is older, as in a reorganisation right after the first run. Replaces that block
+ * by the one that the chain now has at its height.
  */
 async function replaceFirst(db: Db, following: Following, first: StoredBlock): Promise<string[]> {
   const { network, wallet_id, rail } = following

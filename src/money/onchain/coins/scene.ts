@@ -41,7 +41,7 @@ export type CoinPlace = {
 export type CoinScene = ReturnType<typeof openCoinScene>
 
 const RETRY_MS = 5000
-/** Figures of a chain that grew by so few blocks since are good enough for acceptance and reconciliation. */
+/** Holdings are read only while the newest stored block is at most this far below the head. */
 const NEAR_BLOCKS = 2n
 
 export function openCoinScene(options: FollowedChainOptions) {

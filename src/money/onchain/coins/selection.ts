@@ -35,7 +35,7 @@ export function selectCoins<Coin extends Selectable>(
   needs: Needs,
 ): readonly Coin[] | undefined {
   const { sat_per_vbyte } = needs
-  // A coin that costs more than it brings helps nobody.
+  // Leaves out coins that cost more to spend than they are worth.
   const useful = coins.filter(({ amount }) => amount > INPUT_VBYTES * sat_per_vbyte)
   const mined = useful.filter(({ behind }) => behind.length === 0)
   const with_room = { ...needs, sat_per_vbyte: 2n * sat_per_vbyte + 1n }

@@ -96,8 +96,8 @@ type FreeBounds = {
   /** Outputs that pay miners only if they are in a block up to this height. */
   readonly coinbase_height: bigint
   /**
-   * The newest final block. Above it only change of transfers with a single transaction: whoever paid another coin may take it back in
-   * a reorganisation, and of several transactions another one may be mined. Nobody could end a transfer whose coin never comes back.
+   * The newest final block. Newer coins are free only if they are change of a transfer with a single transaction: a stranger may take a
+   * coin back in a reorganisation, and of several transactions another one may be mined. A transfer with a lost coin could never end.
    */
   readonly final_height: bigint
   /** Also coins at deposit addresses: the signer has their keys. */
@@ -138,8 +138,8 @@ export async function unsignedCoins(
 }
 
 /**
- * Whether a coin of the transfer can never be in a block: behind it, up to this height, a block has another transaction of the transfer
- * that was to make it, or a stranger's.
+ * Whether a coin of the transfer can never be mined: a block up to this height spends what the coin is made from by another transaction,
+ * of the transfer that was to make the coin, or of a stranger.
  */
 export async function areCoinsGone(db: Db, transfer_id: string, height: bigint): Promise<boolean> {
   const { rows } = await db.query({
@@ -429,7 +429,7 @@ export async function unreportedCoins(
   return rows
 }
 
-/** Only if no block has made the coin, or was undone, since it was read. */
+/** Marks the coin as reported, unless its block has changed since it was read. */
 export async function markReported(
   db: Db,
   { id, block_hash }: Pick<StoredCoin, 'id' | 'block_hash'>,

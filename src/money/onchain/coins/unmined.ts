@@ -36,8 +36,8 @@ export function unminedBehind(
 }
 
 /**
- * Only the change of a transfer with one transaction, which a node has: a transfer with several may end by another one than the
- * newest, and that one's change is another output.
+ * Change that another transfer may spend: only that of a transfer with a single payment, which was broadcast. A transfer with several
+ * transactions may end by any of them, and each has another output for its change.
  */
 export function unminedChange(
   spenders: ReadonlyMap<string, OpenSpender>,

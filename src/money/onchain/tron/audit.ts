@@ -21,7 +21,8 @@ export const tronChecks: readonly Check[] = [
     name: 'every draft on tron belongs to a transfer that has reserved, and is what the service drafts',
     walk: 'causes',
     prefix: 'tr',
-    // The signer lets no bytes live longer than ten and a half minutes; the clocks of the service and the database may differ. The hash is that of the bytes, or another payment hides behind it.
+    // The signer accepts no bytes that expire later than in ten and a half minutes; an hour leaves room for clocks that differ. The hash
+    // must be that of the bytes, because a wrong one would hide another payment.
     sql: (
       within,
     ) => `SELECT d.transfer_id AS object_id, t.partner_id, t.status, d.number, d.tx_hash FROM drafts d LEFT JOIN transfers t ON t.id = d.transfer_id

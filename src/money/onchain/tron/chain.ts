@@ -29,11 +29,11 @@ export type TronChainOptions = {
 const NETWORK = 'tron'
 /** The reading may be this far behind the newest solidified block, about half a minute. */
 const BEHIND_MOST = 10n
-/** If nobody read for longer, the database may be an older copy of itself. */
+/** If no block was read for longer than this, the database may be an older copy of itself, which lacks payments. */
 const GAP_MS = 120_000
-/** The same by the clock, which no endpoint can hold back. The newest solidified block is about a minute old. */
+/** The same by the node's clock, so that an endpoint cannot hide a gap. The newest solidified block is about a minute old. */
 const AGE_MOST_MS = GAP_MS + 60_000
-/** What was signed before the gap may be mined for so long. */
+/** After a gap nothing is signed for this long: payments that were signed before the gap may still be mined. */
 const QUIET_MS = TRON_EXPIRY_MS + 60_000
 /** Blocks that are asked for at once, and stored at once. */
 const BLOCKS_AT_ONCE = 8
@@ -42,7 +42,7 @@ export function tronChain(options: TronChainOptions): FollowedChain {
   const { rail, db, clock } = options
   const { address, solidHead, outgoingAt: _, ...chain } = rail
 
-  /** The position, if nothing that left the wallet can be unknown. */
+  /** The position of the reading; undefined while the wallet may have made payments that the database does not know. */
   async function readUpToNow(wallet_id: string): Promise<WalletScan | undefined> {
     const head = await solidHead()
     const scan = await walletScanOf(db(), wallet_id)
@@ -100,7 +100,7 @@ async function readOutgoing(
   await addWallet(db, NETWORK, { wallet })
   const head = await rail.solidHead()
   const before = await walletScanOf(db, wallet_id)
-  // What the wallet paid before this database knew it is none of its transfers.
+  // Reading begins at the newest block: what the wallet paid before is no transfer of this database.
   if (!before) {
     const quiet_until = new Date(Math.max(head.at_ms, clock.now()) + QUIET_MS)
     await beginWalletScan(db, wallet_id, { block: head, quiet_until })
@@ -120,7 +120,7 @@ async function readOutgoing(
   return at < head.height ? { kind: 'behind', foreign } : { kind: 'at_head', foreign, tip: undefined }
 }
 
-/** The database may be an older copy of itself: what it does not know may be mined until all that was signed before has expired. */
+/** After a gap, a restore or a promotion nothing is signed until every payment that may have been signed before has expired. */
 async function keepQuietIfBehind(
   { clock, log }: TronChainOptions,
   db: Db,
@@ -129,7 +129,7 @@ async function keepQuietIfBehind(
   const { wallet_id, block_at, quiet_until, is_same_incarnation } = before
   const now = Math.max(head.at_ms, clock.now())
   const is_gap = head.at_ms - block_at.getTime() > GAP_MS || clock.now() - block_at.getTime() > AGE_MOST_MS
-  // A quiet time that still lasts is not extended: nothing was signed since it began, by no copy of this database.
+  // A quiet time that still lasts is not extended: no copy of this database has signed anything since it began.
   const is_quiet = quiet_until !== null && quiet_until.getTime() >= now
   if (is_same_incarnation && (!is_gap || is_quiet)) return
   const until = new Date(now + QUIET_MS)
@@ -143,13 +143,13 @@ async function keepQuietIfBehind(
   )
 }
 
-/** Also for transactions of a run that crashed before it paused the rail. */
+/** Counts all foreign transactions, not only the new ones: an earlier run may have crashed before it paused the rail. */
 async function stopIfForeign(
   { db: pool, clock, log }: TronChainOptions,
   db: Db,
   wallet: string,
 ): Promise<void> {
-  // The count itself: another node may reserve a nonce between two reads.
+  // Compares no nonces, but counts foreign transactions: another node may reserve a nonce between two reads.
   const { state, next_nonce, foreign } = await stateOf(db, wallet, 0n)
   if (foreign === 0n) return
   const world = { db: pool(), clock }

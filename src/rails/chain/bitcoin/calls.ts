@@ -148,7 +148,7 @@ export const unspentOutput = (
       },
   })
 
-/** Every error means that the caller must go and look: also "spent already" may be about the transaction itself. */
+/** An error answer decides nothing: even "already spent" may be about this transaction. The caller asks whether the node has it. */
 export const sendRaw = (signed: string): RpcCall<void> =>
   rpcCall({
     method: 'sendrawtransaction',

@@ -9,7 +9,7 @@ export const DUST_SATOSHIS = 294n
 export type DraftInput = BitcoinCaps & {
   readonly purpose: Purpose
   readonly spending: Spending
-  /** What is paid. A cancel pays nothing of it. */
+  /** The output of a payment. A cancel has no such output. */
   readonly payment: BitcoinOutput
   readonly wallet_script: string
   /** Today's rate. */
@@ -30,7 +30,7 @@ export type BitcoinDrafted =
  */
 export function draftBitcoin(input: DraftInput): BitcoinDrafted {
   const { purpose, spending, payment, wallet_script, made } = input
-  // The transfer that spends the change pays for this one too, and is replaced in its place.
+  // Another transfer spends the change: its fee pays for this transaction too, and that transfer is replaced if the fee is too low.
   if (made.length > 0 && spending.is_spent_further)
     return { kind: 'later', why: purpose === 'cancel' ? 'change_is_spent' : 'not_worth_it' }
   const { coins } = spending

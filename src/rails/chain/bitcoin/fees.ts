@@ -24,7 +24,7 @@ export type BitcoinOffered = { readonly purpose: Purpose; readonly fee: bigint; 
 export type BitcoinFeeInput = BitcoinCaps & {
   readonly purpose: Purpose
   readonly vsize: number
-  /** Today's. */
+  /** Today's rate. */
   readonly rate: bigint
   readonly unmined: Spending['unmined']
   /** Everything that was ever signed for these coins, oldest first. */
@@ -47,7 +47,7 @@ export function offerFee(input: BitcoinFeeInput): BitcoinFeeOffer {
     : { kind: 'later', why: 'fee_above_cap' }
 }
 
-/** Less would not be mined soon, or would not take the place of what was made before. */
+/** The least fee with which a transaction is mined soon, and replaces all that were made before. */
 export const leastFee = (input: Omit<BitcoinFeeInput, 'purpose'>): bigint =>
   input.made.reduce((fee, offered) => most(fee, replacing(offered, input.vsize)), todaysFee(input))
 
@@ -59,7 +59,7 @@ export const isWithinCaps = (
 /** Rounded up. */
 export const feeAt = (rate: bigint, vsize: number): bigint => (rate * BigInt(vsize) + 999n) / 1000n
 
-/** Miners look at a transaction together with those that it needs, so a new one pays what is missing for the older ones. */
+/** Miners value a transaction together with its unmined ancestors, so the fee includes what these lack at today's rate. */
 function todaysFee({ rate, vsize, unmined }: Omit<BitcoinFeeInput, 'purpose'>): bigint {
   return most(feeAt(rate, vsize), feeAt(rate, vsize + unmined.vsize) - unmined.fee)
 }

@@ -40,7 +40,7 @@ export const readRate = (rpc: Rpc, fallback: bigint): Promise<bigint> =>
     return todaysRate({ estimated, mempool }, fallback)
   })
 
-/** Endpoints that follow the same network differ in their newest blocks only. */
+/** Endpoints of one network may differ in this many of their newest blocks. */
 const FORK_MOST = 6n
 
 /** The newest block that all endpoints have in their chain. */
@@ -56,7 +56,7 @@ export async function readHead(rpc: Rpc): Promise<Block> {
   throw new EndpointsDisagree('bitcoin', `the blocks from ${least} to ${lowest}`)
 }
 
-/** An endpoint that has no block at this height yet makes it one above the head. */
+/** Undefined if any endpoint has no block at this height yet: the height is above the head that all of them share. */
 export async function readHashAt(rpc: Rpc, height: bigint): Promise<string | undefined> {
   const hashes = await askQuorum(rpc, (node) => node.ask(blockHash(height)))
   if (hashes.includes(null)) return undefined
@@ -64,7 +64,7 @@ export async function readHashAt(rpc: Rpc, height: bigint): Promise<string | und
   return hashes[0]!
 }
 
-/** The next endpoint is asked if one has not got the block, or has pruned it. Throws if the chain is Bitcoin's own, and the block is too cheap. */
+/** Asks the next endpoint if one does not have the block, or has pruned it. On mainnet, throws if the block proves too little work. */
 export async function readBlockOf(rpc: Rpc, hash: string, is_mainnet: boolean): Promise<FollowedBlock> {
   if (is_mainnet && !provesWork(hash))
     throw new Error(

@@ -49,7 +49,7 @@ export interface BitcoinRail {
   satPerVbyte(): Promise<bigint>
   /** The newest block on which the endpoints agree. */
   head(): Promise<Block>
-  /** The block at this height in the chain of `head`; undefined above it. Throws `EndpointsDisagree` if endpoints have different blocks there. */
+  /** The block at this height; undefined above `head`. Throws `EndpointsDisagree` if endpoints have different blocks there. */
   hashAt(height: bigint): Promise<string | undefined>
   /** From any endpoint: the hash proves everything but the height, which a follower compares with the one it expects. */
   block(hash: string): Promise<FollowedBlock>

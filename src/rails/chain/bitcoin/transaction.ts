@@ -110,7 +110,10 @@ export function decodePsbt(psbt: string): BitcoinDraft | undefined {
 }
 const TOLERANT = { allowUnknownOutputs: true, allowUnknownInputs: true } as const
 
-/** Signs each input with the key of its coin, and with RFC 6979: the same transaction always gets the same bytes, so a crash before they are stored leaves no second ones. */
+/**
+ * Signs each input with the key of its coin, by RFC 6979: the same transaction always gets the same bytes, so a crash before they are
+ * stored does not lead to a second transaction.
+ */
 export function signDraftWith(draft: BitcoinDraft, keyAt: (place: number) => Uint8Array): string {
   const transaction = composed(draft)
   for (const place of places(draft.coins.length)) transaction.signIdx(keyAt(place), place, [SigHash.ALL])

@@ -10,7 +10,7 @@ const Data = T.String({ pattern: '^0x(?:[0-9a-fA-F]{2})*$' })
 const orNull = <S extends Parameters<typeof T.Optional>[0]>(schema: S) => T.Union([schema, T.Null()])
 
 const lower = (text: string): string => text.toLowerCase()
-export const quantityOf = (value: bigint): string => `0x${value.toString(16)}`
+const quantityOf = (value: bigint): string => `0x${value.toString(16)}`
 
 /** A block by height, or the newest one. */
 export type BlockTag = bigint | 'latest' | 'pending'
@@ -188,7 +188,11 @@ export const receiptOf = (tx_hash: string, from?: string): RpcCall<EvmReceipt | 
     },
   })
 
-export type FoundLog = EvmLog & { readonly tx_hash: string; readonly block_height: bigint }
+export type FoundLog = EvmLog & {
+  readonly tx_hash: string
+  readonly block_height: bigint
+  readonly block_hash: string
+}
 
 const foundLog = {
   address: Address,
@@ -198,7 +202,7 @@ const foundLog = {
   transactionHash: Hash,
   removed: T.Optional(T.Boolean()),
 }
-const FoundLogs = T.Array(T.Object(foundLog))
+const FoundLogs = T.Array(T.Object({ ...foundLog, blockHash: Hash }))
 
 /** What a contract logged under one topic in a range of blocks, both ends included. `refused`: the range is too long for the node. */
 export const logsIn = (wanted: {
@@ -223,12 +227,13 @@ export const logsIn = (wanted: {
     read(logs) {
       const found = logs
         .filter(({ removed }) => removed !== true)
-        .map(({ address, topics, data, blockNumber, transactionHash }) => ({
+        .map(({ address, topics, data, blockNumber, blockHash, transactionHash }) => ({
           address: lower(address),
           topics: topics.map(lower),
           data: lower(data),
           tx_hash: lower(transactionHash),
           block_height: BigInt(blockNumber),
+          block_hash: lower(blockHash),
         }))
       for (const { address, topics, block_height } of found)
         assertIs(
@@ -243,14 +248,14 @@ export const logsIn = (wanted: {
     readError: () => ({ answer: 'refused' }),
   })
 
-export type PlacedLog = FoundLog & { readonly log_index: number }
+export type PlacedLog = Omit<FoundLog, 'block_hash'> & { readonly log_index: number }
 
 const PlacedLogs = T.Array(T.Object({ ...foundLog, logIndex: Quantity }))
 const LOG_INDEX_MOST = 2n ** 31n - 1n
 
 /**
- * What any contract logged in a range of blocks, both ends included, under one topic and with one of `third` as its third topic. For
- * what is only shown: whatever the node answers says nothing about its health.
+ * What any contract logged in a range of blocks, both ends included, under one topic and with one of `third` as its third topic. Only for
+ * display, so a failure does not count against the endpoint.
  */
 export const logsOfAnyContract = (wanted: {
   readonly topic: string

@@ -48,8 +48,8 @@ const finalHeight = (head: bigint, confirmations: bigint): bigint =>
   head + 1n > confirmations ? head + 1n - confirmations : 0n
 
 /**
- * What the wallet and the addresses hold at the newest block that is final for every endpoint that answers. `endpoints_disagree`: they tell different figures of
- * this block, or different blocks. Undefined if the block left the chain while the figures were read.
+ * What the wallet and the addresses hold at the newest block that is final for every endpoint that answers. `endpoints_disagree`: the
+ * endpoints tell different figures of this block, or different blocks. Undefined if the block left the chain while the figures were read.
  */
 export async function readHoldings(
   rpc: Rpc,

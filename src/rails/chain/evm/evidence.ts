@@ -13,14 +13,14 @@ import {
 import type { EvmPlace } from './network.ts'
 import { isSameAddress, showsTransfer } from './token.ts'
 
-/** What the chain shows of a reservation: first as one endpoint sees it, then as all of them together. */
+/** A reservation to look for on the chain, with all transactions that were signed for it. */
 export type Sought = {
   readonly order: ChainOrder
   readonly reservation: Reservation
   readonly made: readonly Attempt[]
 }
 
-export async function lookFrom(node: RpcNode, place: EvmPlace, sought: Sought): Promise<Seen> {
+async function lookFrom(node: RpcNode, place: EvmPlace, sought: Sought): Promise<Seen> {
   const { made, reservation } = sought
   const receiptsNow = () =>
     Promise.all(made.map(({ tx_hash }) => node.ask(receiptOf(tx_hash, reservation.wallet))))
@@ -61,7 +61,7 @@ async function lookDeeper(
   }
 }
 
-/** Above every fee for data: a larger figure is invented. */
+/** No fee for data is this high: a node that tells a larger figure invents it. */
 const L1_FEE_MOST = 10n ** 18n
 
 /**

@@ -20,7 +20,7 @@ export function paymentSource(
       const lowest = heads.reduce((one, other) => (other.height < one.height ? other : one))
       return { block_height: lowest.height, block_hash: lowest.hash }
     },
-    // A position is moved back by this answer: one endpoint alone could have the whole chain read again.
+    // From a quorum, because this answer may move a position back: one endpoint alone could have the whole chain read again.
     hashAt: (height) =>
       rpc.agree(
         async (node) => (await node.ask(blockAt(height)))?.hash,
@@ -34,7 +34,7 @@ export function paymentSource(
 }
 
 /**
- * Reads the range from every endpoint, and returns what any of them shows: one that leaves out a log hides nothing. The last block is
+ * Reads the range from every endpoint, and returns what any of them shows, so that no single endpoint can hide a log. The last block is
  * asked for together with the logs: a node that does not have it returns no logs and no error.
  */
 async function scan(rpc: Rpc, { contract }: EvmPlace, range: { from: bigint; to: bigint }): Promise<Scanned> {
@@ -55,9 +55,8 @@ async function scan(rpc: Rpc, { contract }: EvmPlace, range: { from: bigint; to:
     hints: read.flatMap(({ logs }) =>
       logs.flatMap((log) => {
         const transfer = transferIn(log, contract)
-        return transfer && isPayment(transfer)
-          ? [{ to: transfer.to, tx_hash: log.tx_hash, block_height: log.block_height }]
-          : []
+        const { tx_hash, block_height, block_hash } = log
+        return transfer && isPayment(transfer) ? [{ to: transfer.to, tx_hash, block_height, block_hash }] : []
       }),
     ),
   }
@@ -90,7 +89,7 @@ const orTooLong = <Answer>(asked: Promise<Answer>): Promise<Answer | 'refused'> 
     throw error
   })
 
-/** An answer that is too long, or takes too long, is one of fewer blocks away. */
+/** Any failure counts as a refusal, so that the caller asks for fewer blocks: the answer may have been too long or too slow. */
 const orRefused = <Answer>(asked: Promise<Answer>): Promise<Answer | 'refused'> =>
   asked.catch((error: unknown) => {
     if (error instanceof EndpointFailure) return 'refused'
@@ -126,7 +125,7 @@ async function viewWithout(node: RpcNode, { tx_hash, known }: Asked, head: bigin
     node.ask(knowsTransaction(tx_hash)),
     known ? node.ask(blockAt(known.block_height)) : null,
   ])
-  // The block that has the transaction is in the chain: a node that has only one of the two is not consistent.
-  if (block && block.hash === known?.block_hash) return { kind: 'unclear' }
+  if (known && !block) return { kind: 'unclear' }
+  if (known && block?.hash === known.block_hash) return { kind: 'incomplete', head }
   return { kind: is_known ? 'waiting' : 'absent', head }
 }

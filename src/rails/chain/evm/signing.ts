@@ -9,7 +9,7 @@ import type { EvmScene } from './network.ts'
 import { isSameAddress, transferData } from './token.ts'
 import { type EvmTransaction, encodeUnsigned, factsOfSigned } from './transaction.ts'
 
-/** Everything that the next transaction of a transfer follows from. */
+/** What the next transaction of a transfer is made from. */
 export type Commission = {
   readonly intent: Intent
   readonly reservation: Reservation

@@ -176,14 +176,14 @@ type SweepScene = EvmPlace & {
   readonly cost_cap: bigint
 }
 
-/** To the parts that a sweep shares with transfers, a sweep is a payment, and gas for an address pays nobody, like a cancel. */
+/** The code that sweeps share with transfers knows payments and cancels: a sweep counts as a payment, sending gas as a cancel. */
 const purposes: Readonly<Record<SweepPurpose, Purpose>> = { fund: 'cancel', sweep: 'pay' }
 
 const asAttempt = (made: SweepAttempt): Attempt => ({ ...made, purpose: purposes[made.purpose] })
 
 async function readAccount(rpc: Rpc, { network, confirmations }: EvmPlace, address: string) {
   const { mined, pool, is_alone } = await readWallet(rpc, { wallet: address, confirmations })
-  // What is reserved stays: behind a nonce that one endpoint invented, no transaction of the account would ever be mined.
+  // A reserved nonce must be spent: behind one that a single endpoint invented, no transaction of the account would ever be mined.
   if (is_alone) throw new EndpointsUnavailable(network, 'too_few')
   const natives = await rpc.all((node) => node.ask(nativeBalance(address, 'latest')))
   const native = natives.map(({ answer }) => answer).reduce(least)

@@ -221,7 +221,7 @@ export const runConstant = (view: TronView, call: ConstantCall): RpcCall<Constan
     },
   })
 
-/** What an account may use today without paying TRX: staked energy, and bandwidth, each of which pays for a whole transaction or not at all. */
+/** What an account may use today without paying TRX: staked energy, and two kinds of bandwidth, each of which pays whole or not at all. */
 export type TronResources = {
   readonly energy: bigint
   readonly staked_bandwidth: bigint

@@ -6,7 +6,7 @@ import type { TronPlace } from './payment.ts'
 import { showsTrc20Transfer } from './token.ts'
 import { decodeRaw, tronFactsOf } from './transaction.ts'
 
-/** What the chain shows of the transactions of a transfer: first as one endpoint sees it, then as all of them together. */
+/** A transfer to look for on the chain, with all that was signed or drafted for it. */
 export type SoughtOnTron = {
   readonly order: ChainOrder
   readonly reservation: Reservation
@@ -16,8 +16,8 @@ export type SoughtOnTron = {
 /** A transaction as it was signed, or the bytes of a draft, which the signer may have signed. */
 export type MadeOnTron = Pick<Attempt, 'tx_hash'> & ({ readonly signed: string } | { readonly raw: string })
 
-/** When the last of them can no longer be mined, from the signed bytes. Undefined if some bytes are none of ours: then never. */
-export function lastExpiry(made: readonly MadeOnTron[]): bigint | undefined {
+/** The latest expiry, read from the bytes. Undefined if some bytes cannot be read: then they count as never expiring. */
+function lastExpiry(made: readonly MadeOnTron[]): bigint | undefined {
   let last = 0n
   for (const one of made) {
     const raw = 'raw' in one ? one.raw : tronFactsOf(one.signed)?.raw
@@ -30,15 +30,15 @@ export function lastExpiry(made: readonly MadeOnTron[]): bigint | undefined {
 
 /** A clock may be wrong by this much. */
 const SKEW_MS = 30_000
-/** An endpoint may be several nodes, and the one that tells the transactions some blocks behind the one that told the newest block. */
+/** There may be several nodes behind one URL, and one of them may be this far behind the one that told the newest block. */
 const LAG_MS = 120_000
 
 /**
- * `expired` needs a solidified block that is two minutes younger than every expiry. A block takes a transaction only while its predecessor is older
- * than the expiry, so none after that block has one of these, and the solidified chain has none of them either. The block is asked for
- * first: what is asked after it is about that block or a later one.
+ * `expired` needs a solidified block that is two minutes younger than every expiry, and a solidified chain without these transactions. A
+ * block takes a transaction only while its predecessor is older than the expiry, so no later block has one of them either. The newest
+ * block is asked for first, so that all later answers are about that block or a newer one.
  */
-export async function lookFromTron(
+async function lookFromTron(
   node: RpcNode,
   place: Pick<TronPlace, 'contract'>,
   sought: SoughtOnTron,
@@ -66,7 +66,7 @@ export async function lookFromTron(
 function arePast(made: readonly MadeOnTron[], solid_at_ms: number, now: number): boolean {
   const expiry = lastExpiry(made)
   if (expiry === undefined) return false
-  // A node from the future proves nothing.
+  // A node whose newest block is in the future proves nothing.
   return BigInt(solid_at_ms - LAG_MS) > expiry && BigInt(now) > expiry && solid_at_ms < now + SKEW_MS
 }
 
@@ -85,7 +85,7 @@ async function lookDeeperOnTron(
 }
 
 /** USDT on Tron returns false where it succeeds: the receipt and the Transfer log decide, never what the call returned. */
-export function effectOnTron(
+function effectOnTron(
   { contract }: Pick<TronPlace, 'contract'>,
   { order, reservation }: Pick<SoughtOnTron, 'order' | 'reservation'>,
   { outcome, logs }: Pick<TronReceipt, 'outcome' | 'logs'>,
@@ -103,7 +103,7 @@ const waiting: Seen = { kind: 'waiting' }
  * What is final moves money, so it counts only if a quorum of endpoints says the same and none says something else. `expired` leads to
  * a second payment or to a refund: every endpoint that answers must say it.
  */
-export function verdictOnTron(
+function verdictOnTron(
   views: readonly Heard<Seen>[],
   quorum: number,
 ): { readonly seen: Seen; readonly contradiction: boolean } {

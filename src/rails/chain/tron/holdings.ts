@@ -10,10 +10,10 @@ import { addressWord } from './token.ts'
 const TRIES = 8
 const BETWEEN_MS = 400
 const ASKED_AT_ONCE = 20
-/** If reading took longer than so many blocks, it begins anew. */
+/** A reading that falls further behind than this begins anew. */
 const BLOCKS_MOST = 200n
 
-/** What one endpoint has told so far, and holds at `block`, but for the addresses that were not read since the token moved there. */
+/** The balances that one endpoint has told so far. They are those at `block`, except for `stale` addresses, which must be read again. */
 type Reading = {
   block: TronBlock
   readonly held: Map<string, bigint>
@@ -70,7 +70,7 @@ async function holdingsFrom(
   return { wallet, asset, at_addresses, held_at, native, block_height: block.height, block_hash: block.hash }
 }
 
-/** What was read before, brought up to the newest solidified block; or a new beginning. */
+/** Moves a reading to the newest solidified block: addresses that the token has named since become stale. Or begins a new reading. */
 async function readingAt(
   node: RpcNode,
   scene: TronScene,

@@ -26,10 +26,10 @@ type PaymentOptions = Pick<PaymentSource, 'start_height'> & { readonly contract:
 const SPAN_MOST = 8n
 const BLOCKS_AT_ONCE = 2n
 
-/** Solidified blocks do not leave the chain. For ten minutes endpoints that were wrong together may show that they were. */
+/** Solidified blocks do not leave the chain. Credits are watched for ten minutes all the same, in case all endpoints were wrong. */
 const WATCHED_DEPTH = 200
 
-/** What is not solidified counts as less deep than what is credited, however many blocks follow. */
+/** Before its block is solidified, a payment never counts as deep enough for a credit, however many blocks follow. */
 const OPEN_DEPTH_MOST = networks.tron.confirmations - 1
 
 export function tronPayments(rpc: Rpc, { contract, ...options }: PaymentOptions): PaymentSource {
@@ -65,53 +65,55 @@ export function tronPayments(rpc: Rpc, { contract, ...options }: PaymentOptions)
 const lowestOf = (blocks: readonly TronBlock[]): TronBlock =>
   blocks.reduce((one, other) => (other.height < one.height ? other : one))
 
-/** The position stays: fewer blocks would not help a node that lacks one of them. */
+/** Leaves the position where it is, and does not make the caller ask for fewer blocks: a missing block would be missing still. */
 const NOT_READ: Scanned = { kind: 'read', block_hash: undefined, is_shared: false, hints: [] }
 
-/** So that a deposit shows early: what one endpoint leaves out now is found when the block is solidified. */
+/** Reads new blocks from one endpoint, so that deposits show early. What it leaves out is found when the block is solidified. */
 async function scanNew(rpc: Rpc, contract: string, range: BlockRange): Promise<Scanned> {
   const read = await rpc.read((node) => readRangeFrom(node, 'wallet', range))
   if (!read) return NOT_READ
   return {
     kind: 'read',
     ...{ block_hash: read.block_hash, is_shared: false },
-    hints: read.receipts.flatMap((receipt) => hintsOf(receipt, contract)),
+    hints: read.found.flatMap((one) => hintsOf(one, contract)),
   }
 }
 
-/** What any endpoint shows is a hint: one that leaves out a receipt hides nothing from another one. */
+/** Reads solidified blocks from every endpoint, and returns what any of them shows, so that no single endpoint can hide a receipt. */
 async function scanFinal(rpc: Rpc, contract: string, range: BlockRange): Promise<Scanned> {
   const heard = await rpc.all((node) => readRangeFrom(node, 'walletsolidity', range))
   const read = heard.flatMap(({ answer }) => answer ?? [])
   if (read.length < heard.length) return NOT_READ
   const hashes = new Set(read.map(({ block_hash }) => block_hash))
-  const receipts = read.flatMap((one) => one.receipts)
+  const found = read.flatMap((one) => one.found)
   return {
     kind: 'read',
     block_hash: hashes.size === 1 ? read[0]!.block_hash : undefined,
     is_shared: read.length >= rpc.quorum,
-    hints: receipts.flatMap((receipt) => hintsOf(receipt, contract)),
-    other_tokens: receipts.flatMap((receipt) => otherTokensOf(receipt, contract)),
+    hints: found.flatMap((one) => hintsOf(one, contract)),
+    other_tokens: found.flatMap(({ receipt }) => otherTokensOf(receipt, contract)),
   }
 }
 
+type FoundReceipt = { readonly receipt: TronReceipt; readonly block_hash: string }
+
 /**
- * Undefined while the node does not have a block, or has it without its transactions, as a node behind the same URL may. A node that cannot
- * answer for all blocks at once, within its limits and the timeout, would never be read: it is asked for a few, and then for the next.
+ * Undefined while the node lacks a block or its transactions, as another node behind the same URL may. Asks for a few blocks at a time: a
+ * node whose limits or speed do not allow the whole range at once would never be read.
  */
 async function readRangeFrom(node: RpcNode, view: TronView, { from, to }: BlockRange) {
-  const receipts: TronReceipt[] = []
+  const found: FoundReceipt[] = []
   let block_hash = ''
   for (let height = from; height <= to; height += BLOCKS_AT_ONCE) {
     const heights = Array.from({ length: Number(BLOCKS_AT_ONCE) }, (_, n) => height + BigInt(n))
     const some = heights.filter((one) => one <= to)
     for (const read of await Promise.all(some.map((one) => readBlockFrom(node, view, one)))) {
       if (!read) return undefined
-      for (const receipt of read.receipts) receipts.push(receipt)
       block_hash = read.block.hash
+      for (const receipt of read.receipts) found.push({ receipt, block_hash })
     }
   }
-  return { block_hash, receipts }
+  return { block_hash, found }
 }
 
 async function readBlockFrom(node: RpcNode, view: TronView, height: bigint) {
@@ -122,12 +124,13 @@ async function readBlockFrom(node: RpcNode, view: TronView, height: bigint) {
   return block && (receipts.length > 0 || !block.has_transactions) ? { block, receipts } : undefined
 }
 
-/** Also of a transaction whose end is unclear: it is asked about, and the position stays until the nodes tell its end. */
-function hintsOf({ outcome, logs, tx_hash, block_height }: TronReceipt, contract: string) {
+/** Includes transactions with an unclear outcome: they are asked about, and the position stays until the nodes tell the outcome. */
+function hintsOf({ receipt, block_hash }: FoundReceipt, contract: string) {
+  const { outcome, logs, tx_hash, block_height } = receipt
   if (outcome === 'failed') return []
   return trc20TransfersIn(logs, contract)
     .filter(isPayment)
-    .map(({ to }) => ({ to: addressOfAccount(to), tx_hash, block_height }))
+    .map(({ to }) => ({ to: addressOfAccount(to), tx_hash, block_height, block_hash }))
 }
 
 function otherTokensOf({ outcome, logs, ...mined }: TronReceipt, contract: string): TokenArrival[] {
@@ -144,7 +147,7 @@ function otherTokensOf({ outcome, logs, ...mined }: TronReceipt, contract: strin
 
 type Asked = { readonly tx_hash: string; readonly known: KnownBlock | undefined }
 
-/** The solidified chain has no branches. In the newest blocks a receipt and its block may be of two branches: the block is asked for twice. */
+/** The solidified chain has no branches. A newer receipt and its block may be of two branches, so the known block is compared too. */
 async function viewOnTron(
   node: RpcNode,
   contract: string,
@@ -164,9 +167,10 @@ async function viewOnTron(
     if (is_moving) return { kind: 'unclear' }
     return minedView(receipt, block, { contract, head: head.height, depth_most: OPEN_DEPTH_MOST })
   }
-  // Nodes keep transactions and receipts in two stores; and a node that has the block must have both.
+  // Not absent: the node has the transaction without its receipt, or no other block than that in which it was seen.
   const is_known = await node.ask(hasTransaction('wallet', tx_hash))
-  if (is_known || (before && before.hash === known?.block_hash)) return { kind: 'unclear' }
+  if (known && before?.hash === known.block_hash) return { kind: 'incomplete', head: head.height }
+  if (is_known || (known && !before)) return { kind: 'unclear' }
   return { kind: 'absent', head: head.height }
 }
 

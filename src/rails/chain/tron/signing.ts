@@ -125,10 +125,10 @@ type Drafted =
 /** The latest expiry that a signer accepts, and half a minute for the clocks. */
 const LATEST_MS = TRON_EXPIRY_MS + 60_000
 
-/** What leaves the wallet is read from the blocks at most so long after it was mined, or nothing is given back (`money/onchain/tron`). */
+/** A payment of the wallet is read from its block within this time, or no money is given back meanwhile (`money/onchain/tron`). */
 const READ_MS = 240_000
 
-/** A signature needs some time to reach the chain. */
+/** A draft that expires sooner is not signed any more: the signed bytes need time to reach the chain. */
 const LEAST_LEFT_MS = 3000
 
 /** The newest draft while it can be mined, or else a new one once everything before it is past. */
@@ -155,7 +155,7 @@ async function nextDraft(
   const drafted = await draftPayment(parts.rpc, scene, { intent, now }, signal)
   if (drafted.kind === 'later') return drafted
   const { draft } = drafted
-  // Before the draft is stored: a draft that no signer was asked about would have to expire first.
+  // Asked before the draft is stored: a stored draft counts as signed until it has expired.
   const { transfer_id, network, amount } = intent
   const payment = { transfer_id, network, amount, cost: BigInt(draft.terms.fee_limit!), earlier: hashes }
   if (await parts.signer.keepRoom(payment)) return { kind: 'later', why: 'signer_limit' }
@@ -169,7 +169,7 @@ const unansweredOf = (
   made: readonly Pick<Attempt, 'tx_hash'>[],
 ): readonly StoredDraft[] => drafts.filter(({ tx_hash }) => !made.some((one) => one.tx_hash === tx_hash))
 
-/** The transfer would wait for ever, and nothing would say why. */
+/** Throws if a mined payment is known as a draft only: the transfer would wait for ever, and nothing would say why. */
 function assertSignatureKnown({ id }: ChainOrder, made: readonly Attempt[], mined: string): void {
   if (made.some(({ tx_hash }) => tx_hash === mined)) return
   throw new SignatureRefused(

@@ -5,7 +5,7 @@ import { accountHexOf } from './address.ts'
 export const trc20TransferData = (destination: string, amount: bigint): string =>
   evmTransferData(`0x${accountHexOf(destination)}`, amount).slice(2)
 
-export const TRON_TRANSFER_TOPIC = TRANSFER_TOPIC.slice(2)
+const TRON_TRANSFER_TOPIC = TRANSFER_TOPIC.slice(2)
 
 /** An address as an argument of a call, and as a topic of a log. */
 export const addressWord = (address: string): string => accountHexOf(address).padStart(64, '0')
