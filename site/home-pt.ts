@@ -27,6 +27,7 @@ const about: Readonly<Record<string, string>> = {
   '/docs/api': 'Referência da API: cada chamada, com exemplos em três linguagens',
   '/docs/operate/install': 'Instalar: contêiner, systemd ou Node',
   '/docs/operate/security': 'Segurança do serviço e do banco de dados',
+  '/docs/operate/going-live': 'Entrar em produção: chaves, nós e o primeiro pagamento em cada rede',
   '/docs/operate/monitoring': 'Saúde, logs, métricas e alertas',
   '/docs/operate/mail': 'Avisos por e-mail: servidor SMTP e o que é enviado a quem',
   '/docs/operate/custody': 'Custódia, conciliação e bancos de dados restaurados',

@@ -31,6 +31,9 @@ const columns: readonly {
     links: [
       ['/docs/operate/install', 'Install', 'Container, systemd or plain Node'],
       ['/docs/operate/cli', 'Commands of operators', 'Everything an operator does, in a terminal'],
+      ['/docs/operate/going-live', 'Going live', 'Production rails: keys, endpoints and the first payment'],
+      ['/docs/operate/money', 'Money by hand', 'Credits, proposals, treasury and audit'],
+      ['/docs/operate/custody', 'Custody', 'Fund wallets, and compare them with the books'],
       ['/docs/operate/backup', 'Backup', 'While it runs, and verified'],
       ['/docs/operate/incidents', 'Incidents', 'What each alert means, and what to do'],
       ['/docs/operate/scaling', 'Scaling', 'More nodes, and what one can take'],
@@ -45,7 +48,7 @@ const columns: readonly {
       ['/openapi.yaml', 'openapi.yaml', 'The same as YAML'],
       ['/docs/trilho.postman_collection.json', 'Postman collection', 'Every call, ready to send'],
       ['/docs/trilho.http', 'trilho.http', 'The same for editors'],
-      ['/llms.txt', 'llms.txt', 'Every page for programs that read'],
+      ['/llms.txt', 'llms.txt', 'An index of all pages for language models'],
     ],
   },
 ]

@@ -26,18 +26,21 @@ const guides = [
 const operate = [
   'install',
   'security',
-  'monitoring',
-  'mail',
+  'going-live',
+  'rails',
   'custody',
   'signer',
-  'retention',
+  'money',
+  'incidents',
   'backup',
   'upgrade',
   'rotate',
-  'money',
-  'cli',
-  'incidents',
   'scaling',
+  'monitoring',
+  'mail',
+  'retention',
+  'cli',
+  'adding-a-pix-provider',
 ].map((name) => `/docs/operate/${name}`)
 
 export function navigationOf(pages: readonly Page[], language: Language): NavigationGroup[] {

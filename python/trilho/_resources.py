@@ -51,7 +51,7 @@ class Customers(Resource):
         cursor: next_cursor of the page before, with the same filters
         created_after: Created at this time or later
         created_before: Created before this time
-        status: A blocked customer can be read, but nothing moves
+        status: A blocked customer can be read and starts nothing; what is paid to it is credited
         document: CPF or CNPJ, bare or fully punctuated
         external_id: Your own id of this customer; unique
         """

@@ -12,7 +12,7 @@ class CustomerAlways(TypedDict):
     document_type: Union[Literal["cpf", "cnpj"], str]
     metadata: Dict[str, str]
     status: Union[Literal["active", "blocked"], str]
-    """A blocked customer can be read, but nothing moves"""
+    """A blocked customer can be read and starts nothing; what is paid to it is credited"""
     created_at: str
     """ISO 8601, UTC, milliseconds"""
 
@@ -610,18 +610,18 @@ class RequestAlways(TypedDict):
     """The HTTP status of the response"""
     duration_ms: int
     address: str
-    """Where it came from"""
+    """IP address of the caller"""
     created_at: str
     """ISO 8601, UTC, milliseconds"""
 
 
 class Request(RequestAlways, total=False):
     route: str
-    """As the reference writes it; absent when there is none such"""
+    """Route template; absent if no route matched"""
     error_code: str
     """error.code of the response, if it was refused"""
     object_id: str
-    """What it made, or asked for by id"""
+    """Id of the object in the response, or else the last id in the path"""
 
 
 class WebhookEndpointWithSecretAlways(TypedDict):
@@ -646,7 +646,7 @@ class WebhookEndpointWithSecret(WebhookEndpointWithSecretAlways, total=False):
     disabled_at: str
     """ISO 8601, UTC, milliseconds"""
     failing_since: str
-    """Nothing was taken since then"""
+    """Time of the first failure since the last success, change of URL or enabling"""
     previous_secret_until: str
     """Until then every request is signed with the secret before the last rotation too"""
 
@@ -671,7 +671,7 @@ class WebhookEndpoint(WebhookEndpointAlways, total=False):
     disabled_at: str
     """ISO 8601, UTC, milliseconds"""
     failing_since: str
-    """Nothing was taken since then"""
+    """Time of the first failure since the last success, change of URL or enabling"""
     previous_secret_until: str
     """Until then every request is signed with the secret before the last rotation too"""
 
@@ -687,7 +687,7 @@ class WebhookDeliveryAttemptsItemAnswerAlways(TypedDict):
 
 class WebhookDeliveryAttemptsItemAnswer(WebhookDeliveryAttemptsItemAnswerAlways, total=False):
     headers: Dict[str, str]
-    """Those that help to find a fault, 256 characters of each"""
+    """Selected response headers, up to 256 characters each"""
     body: str
     """Its beginning: of a success 1 KiB, of a failure 4 KiB; in lists 1,024 characters. Kept of the last three attempts, and up to 32 MiB of responses a day; otherwise empty"""
     body_cut: Literal[True]
@@ -705,7 +705,7 @@ class WebhookDeliveryAttemptsItemAlways(TypedDict):
 class WebhookDeliveryAttemptsItem(WebhookDeliveryAttemptsItemAlways, total=False):
     answer: "WebhookDeliveryAttemptsItemAnswer"
     error: str
-    """Why there was no response, or not to its end"""
+    """Why there was no complete response"""
 
 
 class WebhookDeliveryAlways(TypedDict):

@@ -26,7 +26,8 @@ export type PayManyOptions = {
 
 /**
  * The result of a line. `failed` and `refused`: nothing was paid. `unknown`: the line may be paid, or its payout is still open;
- * resume the run. If `error` names another payment under this line, do not pay the line before you have looked at it. `unsent`: the run ended before this line was sent; resume it.
+ * resume the run. If `error` names another payment under this line, do not pay the line before you have looked at that payment.
+ * `unsent`: the run ended before this line was sent; resume the run.
  */
 export type PaidLine = {
   readonly id: string

@@ -309,6 +309,7 @@ export const withoutCause: Readonly<Record<Exclude<ErrorCode, keyof typeof cause
   proof_needed: SIGNED_IN,
   factor_needed: SIGNED_IN,
   key_not_found: SIGNED_IN,
+  too_many_api_keys: SIGNED_IN,
   already_done: SIGNED_IN,
   user_exists: SIGNED_IN,
   last_owner: SIGNED_IN,

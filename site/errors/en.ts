@@ -57,7 +57,7 @@ export const texts: ErrorTexts = {
     retry: 'No, not with a live key.',
   },
   customer_blocked: {
-    what: 'The operator of the service has blocked this customer. Payouts, transfers, quotes, the execution of quotes and sandbox deposits are refused; reading still works. Your endpoints got `customer.blocked` when it happened.',
+    what: 'The operator of the service has blocked this customer. Payouts, transfers, quotes, the execution of quotes, charges, new deposit addresses and sandbox deposits are refused. Reading still works, and what is paid to an address or a charge that the customer has is credited. Your endpoints got `customer.blocked` when it happened.',
     money: `${NO} Payouts and transfers that were accepted before the block go on to their end.`,
     todo: 'Ask the operator. `status` of the customer is `active` again once it is unblocked, and the event `customer.unblocked` tells you.',
     retry:
@@ -247,11 +247,11 @@ export const texts: ErrorTexts = {
     retry: 'No, not with this amount.',
   },
   amount_too_large: {
-    what: 'A balance plus its money in transit, or an amount plus its fee, would exceed the maximum of 999999999999999999 smallest units. Or the operator has limited how much one payout or transfer may be on this network; the message then names the limit.',
+    what: 'A balance plus its money in transit, or an amount plus its fee, would exceed the maximum of 999999999999999999 smallest units. Or the operator has limited how much one payout or transfer may be on this network, or a charge asks for more than a Pix code can hold; the message then names the limit.',
     money: `${NO} A quote that could not be executed stays as it is until it expires.`,
     todo: 'Send a smaller amount. In the sandbox, create another customer.',
     retry:
-      'With another amount, and for a payout or transfer with a new idempotency key: this refusal is kept under its key for 24 hours.',
+      'With another amount, and for a payout, transfer or charge with a new idempotency key: this refusal is kept under its key for 24 hours.',
   },
   limit_exceeded: {
     what: 'The operator has limited how much money may leave this customer: in one order, in a day, or in a night (20:00 to 06:00). Days and nights are those of São Paulo. `details` says which limit it was (`limit`, `asset`), how much it allows (`allowed`), how much of that is used (`used`) and when it resets (`resets_at`, null for the limit of a single order). Amounts are net of fees.',
@@ -366,6 +366,12 @@ export const texts: ErrorTexts = {
     money: NO,
     todo: 'Check the id, and whether the console shows sandbox or production.',
     retry: 'No.',
+  },
+  too_many_api_keys: {
+    what: 'Your team has 100 API keys in this environment that are neither revoked nor expired. Users of a team can create no more than that.',
+    money: NO,
+    todo: 'Revoke the keys that no program uses: the list of keys shows when each was last used. To replace the value of a key, rotate it. If you need more keys, ask the operator for them.',
+    retry: 'Yes, after a key was revoked or has expired.',
   },
   already_done: {
     what: 'The console gives each form an id, so that a form that is sent twice creates one object. This form was sent before. `details.id` is the object that it created.',

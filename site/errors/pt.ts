@@ -61,7 +61,7 @@ export const texts: ErrorTexts = {
     retry: 'Não, não com uma chave de produção.',
   },
   customer_blocked: {
-    what: 'O operador do serviço bloqueou este cliente. Pagamentos, transferências, cotações, a execução de cotações e depósitos do sandbox são recusados; a leitura continua funcionando. Seus endpoints receberam `customer.blocked` quando isso aconteceu.',
+    what: 'O operador do serviço bloqueou este cliente. Pagamentos, transferências, cotações, a execução de cotações, cobranças, novos endereços de depósito e depósitos do sandbox são recusados. A leitura continua funcionando, e o que é pago a um endereço ou a uma cobrança que o cliente já tem é creditado. Seus endpoints receberam `customer.blocked` quando isso aconteceu.',
     money: `${NAO} Pagamentos e transferências aceitos antes do bloqueio seguem até o fim.`,
     todo: 'Fale com o operador. O `status` do cliente volta a ser `active` quando ele é desbloqueado, e o evento `customer.unblocked` avisa.',
     retry:
@@ -282,11 +282,11 @@ export const texts: ErrorTexts = {
     retry: 'Não, não com este valor.',
   },
   amount_too_large: {
-    what: 'Um saldo somado ao dinheiro em trânsito, ou um valor com a sua tarifa, passaria do máximo de 999999999999999999 unidades mínimas. Ou o operador limitou o valor de um pagamento ou transferência nesta rede; a mensagem então diz o limite.',
+    what: 'Um saldo somado ao dinheiro em trânsito, ou um valor com a sua tarifa, passaria do máximo de 999999999999999999 unidades mínimas. Ou o operador limitou o valor de um pagamento ou transferência nesta rede, ou uma cobrança pede mais do que um código Pix comporta; a mensagem então diz o limite.',
     money: `${NAO} Uma cotação que não pôde ser executada fica como está até expirar.`,
     todo: 'Envie um valor menor. No sandbox, crie outro cliente.',
     retry:
-      'Com outro valor e, para um pagamento ou transferência, com uma nova chave de idempotência: esta recusa fica guardada sob a sua chave por 24 horas.',
+      'Com outro valor e, para um pagamento, transferência ou cobrança, com uma nova chave de idempotência: esta recusa fica guardada sob a sua chave por 24 horas.',
   },
   limit_exceeded: {
     what: 'O operador limitou quanto dinheiro pode sair deste cliente: em uma ordem, em um dia ou em uma noite (das 20h às 6h). Dias e noites são os de São Paulo. `details` diz qual limite foi (`limit`, `asset`), quanto ele permite (`allowed`), quanto disso já foi usado (`used`) e quando recomeça (`resets_at`, nulo para o limite de uma única ordem). Os valores são sem tarifas.',
@@ -401,6 +401,12 @@ export const texts: ErrorTexts = {
     money: NAO,
     todo: 'Confira o id, e se o console mostra sandbox ou produção.',
     retry: 'Não.',
+  },
+  too_many_api_keys: {
+    what: 'A sua equipe tem neste ambiente 100 chaves de API que não foram revogadas nem expiraram. Os usuários de uma equipe não podem criar mais que isso.',
+    money: NAO,
+    todo: 'Revogue as chaves que nenhum programa usa: a lista de chaves mostra quando cada uma foi usada pela última vez. Para trocar o valor de uma chave, faça a rotação. Se precisar de mais chaves, peça ao operador.',
+    retry: 'Sim, depois que uma chave for revogada ou expirar.',
   },
   already_done: {
     what: 'O console dá um id a cada formulário, para que um formulário enviado duas vezes crie um só objeto. Este já tinha sido enviado. `details.id` é o objeto que ele criou.',

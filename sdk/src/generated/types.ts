@@ -18,7 +18,7 @@ export type Customer = {
   email?: string
   external_id?: string
   metadata: Record<string, string>
-  /** A blocked customer can be read, but nothing moves */
+  /** A blocked customer can be read and starts nothing; what is paid to it is credited */
   status: Open<'active' | 'blocked'>
   /** Whether the operator arranged that this customer may pay other documents; its own setting, beside that of the partner */
   third_party_payouts?: boolean
@@ -525,16 +525,16 @@ export type Request = {
   /** Starts with key_ */
   key_id: string
   method: string
-  /** As the reference writes it; absent when there is none such */
+  /** Route template; absent if no route matched */
   route?: string
   /** The HTTP status of the response */
   status: number
   /** error.code of the response, if it was refused */
   error_code?: string
   duration_ms: number
-  /** Where it came from */
+  /** IP address of the caller */
   address: string
-  /** What it made, or asked for by id */
+  /** Id of the object in the response, or else the last id in the path */
   object_id?: string
   /** ISO 8601, UTC, milliseconds */
   created_at: string
@@ -554,7 +554,7 @@ export type WebhookEndpointWithSecret = {
   disabled_reason?: Open<'by_request' | 'gone' | 'failing'>
   /** ISO 8601, UTC, milliseconds */
   disabled_at?: string
-  /** Nothing was taken since then */
+  /** Time of the first failure since the last success, change of URL or enabling */
   failing_since?: string
   /** Until then every request is signed with the secret before the last rotation too */
   previous_secret_until?: string
@@ -578,7 +578,7 @@ export type WebhookEndpoint = {
   disabled_reason?: Open<'by_request' | 'gone' | 'failing'>
   /** ISO 8601, UTC, milliseconds */
   disabled_at?: string
-  /** Nothing was taken since then */
+  /** Time of the first failure since the last success, change of URL or enabling */
   failing_since?: string
   /** Until then every request is signed with the secret before the last rotation too */
   previous_secret_until?: string
@@ -614,14 +614,14 @@ export type WebhookDelivery = {
     }
     answer?: {
       status: number
-      /** Those that help to find a fault, 256 characters of each */
+      /** Selected response headers, up to 256 characters each */
       headers?: Record<string, string>
       /** Its beginning: of a success 1 KiB, of a failure 4 KiB; in lists 1,024 characters. Kept of the last three attempts, and up to 32 MiB of responses a day; otherwise empty */
       body?: string
       /** There is more of it in the single delivery */
       body_cut?: true
     }
-    /** Why there was no response, or not to its end */
+    /** Why there was no complete response */
     error?: string
   }[]
 }
@@ -742,7 +742,7 @@ export type CustomersListParams = {
   created_after?: string | undefined
   /** Created before this time */
   created_before?: string | undefined
-  /** A blocked customer can be read, but nothing moves */
+  /** A blocked customer can be read and starts nothing; what is paid to it is credited */
   status?: 'active' | 'blocked' | undefined
   /** CPF or CNPJ, bare or fully punctuated */
   document?: string | undefined
