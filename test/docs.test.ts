@@ -129,7 +129,7 @@ describe('every trilho command that is named', () => {
   const groups = listed.flatMap((name) => (name.includes(' ') ? [name.split(' ')[0]!] : []))
   const known = new Set([...listed, ...groups, 'help'])
   const typed =
-    /(?:\bnpx trilho|\bbin\/trilho\.js|(?<![\w./:@"-]|\bexec |\bfrom )trilho) ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?([^|)]*)/g
+    /(?:\bnpx trilho|\bbin\/trilho\.js|(?<![\w./:@"-]|\bexec |\bfrom |-n )trilho) ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?([^|)]*)/g
   const named = documents.flatMap((document) =>
     document.code.flatMap((line) =>
       [...line.matchAll(typed)].map(([text, first, second, rest]) => ({

@@ -359,7 +359,7 @@ describe('a database that is not there yet', () => {
     onTestFinished(() => void silent.close())
     const { port } = silent.address() as AddressInfo
     const [gone, mute] = await Promise.all([
-      waits('postgresql://a:b@127.0.0.1:1/c', /waiting for the database: .*ECONNREFUSED 127\.0\.0\.1:1/),
+      waits('postgresql://a:b@127.0.0.1:1/c', /waiting for a primary: .*ECONNREFUSED 127\.0\.0\.1:1/),
       waits(
         `postgresql://a:b@127.0.0.1:${port},127.0.0.1:1/c`,
         new RegExp(`127\\.0\\.0\\.1:${port}: does not answer`),
@@ -393,7 +393,7 @@ describe('a database that is not there yet', () => {
     const hole = await openSilencingProxy(Number(new URL(database.url).port))
     onTestFinished(hole.stop)
     hole.silence()
-    const started = await waits(hole.urlOf(database.url), /waiting for the database/)
+    const started = await waits(hole.urlOf(database.url), /waiting for a primary/)
     hole.restore()
     await until(() => /Trilho is ready/.test(started.out()), 20_000)
     started.process.kill('SIGTERM')

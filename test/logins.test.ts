@@ -132,7 +132,7 @@ describe('a key that takes over from another', () => {
     await seeking.query('SELECT 1')
 
     await expect(migrate(database.url, { seats: openSeats(database.url, [next]) })).rejects.toThrow(
-      /^Somebody is connected as \w+, whose password follows from another SECRET_KEY than this one/,
+      /^A node is connected as \w+ with another SECRET_KEY than this node/,
     )
     expect(await passwords()).toEqual(before)
     await migrate(database.url, { seats: both, renew: true })

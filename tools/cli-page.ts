@@ -40,8 +40,8 @@ profile’s key goes to another address only with \`--url\`.
 Amounts are decimals: \`--amount 10.50\`. A command that moves money prints its idempotency key before it
 sends anything: whatever happens next, you can safely repeat the command with that key. A script (standard input is no terminal)
 must give its own \`--idempotency-key\`. With a live key a person is asked to confirm, and a script must give \`--yes\`.`,
-  operator: `These work on the database and need an operator who is signed in: \`trilho login --operator EMAIL\`, or \`--as EMAIL\` with
-\`OPERATOR_PASSWORD\` on one command.`,
+  operator: `These work on the database. Lists, \`rails pause\`, \`keys revoke\`, \`golive\` and everything in the sandbox need no sign-in. Other
+changes in production need an operator: \`trilho login --operator EMAIL\`, or \`--as EMAIL\` with \`OPERATOR_PASSWORD\` on one command.`,
   machine: 'These run the service, audit its ledger and manage its data, on its own machine.',
 }
 

@@ -105,7 +105,7 @@ export function renderConsoleTypes({ paths, components }: ConsoleDocument): stri
   )
   const calls = operations.map(({ operation }) => `  '${operation['x-name']}': ${callType(operation)}\n`)
   const routes = operations.map(({ route, operation }) => `  '${operation['x-name']}': '${route}',\n`)
-  return `// Written by \`npm run generate\` from the console's endpoints in src/console-api. Not to be edited.
+  return `// Written by \`npm run generate\` from the console's endpoints in src/doors/console-api. Not to be edited.
 
 ${schemas.join('\n')}
 /** What the console may ask for, by name. */

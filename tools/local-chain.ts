@@ -31,7 +31,7 @@ const CUSTOMER_TOKENS = 1_000n * USDT
 const GAS_COIN = 10n ** 20n
 const BLOCK_SECONDS = 1
 const DEPOSITED_TOKENS = 5n * USDT
-/** Somebody to pay. */
+/** The recipient of the transfer in the printed instructions. */
 const DESTINATION = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
 const operators = ['maria@operator.example', 'joao@operator.example'] as const
@@ -54,7 +54,7 @@ try {
 }
 process.exit()
 
-/** Until it is told to stop. */
+/** Runs the service until a signal stops it. */
 async function serve(config: Config, token: TestToken): Promise<void> {
   const service = await startService({
     config,
@@ -179,7 +179,7 @@ async function byTwo(
   await act(office, approver, { name: 'approve', details: { proposal_id: proposed.proposed.id } })
 }
 
-/** The order of somebody else to the node: it pays tokens to a deposit address. */
+/** The body of a JSON-RPC call with which a stranger pays tokens to a deposit address. */
 function paymentTo(address: string, token: TestToken): string {
   const { abi } = tokenArtefact
   const data = encodeFunctionData({ abi, functionName: 'transfer', args: [address, DEPOSITED_TOKENS] })

@@ -26,7 +26,7 @@ const raise = release?.date
         `The sources of ${name} changed after version ${version} was released. Raise the version in package.json, sdk/package.json and cli/package.json, then run: npm run generate`,
     )
   : []
-/** Also after a merge of two branches that both stored the packages of a version without a date. */
+/** A stored file is not the one that releases.json names, as after a merge of two branches that both stored an undated version. */
 const is_mixed = release !== undefined && Object.entries(release.files).some(isOther)
 const stale = release?.date
   ? []

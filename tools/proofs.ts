@@ -5,6 +5,8 @@ export type Proof = {
   readonly suites: readonly string[]
   /** Files and folders below `suites` that belong to another proof: a figure stands on one page only. */
   readonly except?: readonly string[]
+  /** The figures compare times, or count what one server does in a given time: no other proof runs beside this one. */
+  readonly is_alone?: true
   /** A conclusion that the proof does not support. */
   readonly limits: string
 }
@@ -94,6 +96,7 @@ slices. At its small size the run does not wait for the pauses between two quest
   },
   {
     name: 'memory',
+    is_alone: true,
     title: 'Memory under mixed load',
     suites: ['test/mixed-load.test.ts'],
     limits: `The run takes ten minutes. The ledger renews its connections every thirty minutes, so the run does not include a
@@ -115,6 +118,7 @@ are not noticed, except by the jump of the price. The random sequences of the gu
   },
   {
     name: 'fairness',
+    is_alone: true,
     title: 'One partner does not slow down another',
     suites: ['test/fairness.test.ts', 'test/chaos/webhook-receivers.test.ts'],
     limits: `The server, the database, the attacker and the receivers shared the cores of one machine. The attacker ran with the

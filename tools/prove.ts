@@ -1,13 +1,27 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildPages } from '../test/support/console-build.ts'
+import { buildDocs } from '../test/support/docs-build.ts'
 import { type ProofRun, renderProofPage } from './proof-page.ts'
 import { type Proof, proofs } from './proofs.ts'
+import { compileSdk } from './sdk-dist.mjs'
 
 /**
- * Runs the proofs at full size and writes their results to docs/proof: `npm run prove` runs all, `npm run prove -- audit` one.
+ * Runs the proofs at full size and writes their results to docs/proof: `npm run prove` runs all, `npm run prove -- audit` one. Two run at
+ * a time; those that compare times run alone, at the end.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -26,6 +40,9 @@ type Report = {
   }[]
 }
 
+/** Proofs that run at the same time: most of their tests wait for processes, blocks and pauses. */
+const LANES = 2
+
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !proofs.some((proof) => proof.name === name))
 if (unknown.length > 0) {
@@ -33,22 +50,50 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 mkdirSync(join(root, 'docs/proof'), { recursive: true })
-for (const proof of proofs) {
-  if (wanted.length > 0 && !wanted.includes(proof.name)) continue
-  const run = runProof(proof)
-  const page = `docs/proof/${proof.name}.md`
-  writeFileSync(join(root, page), renderProofPage(proof, run))
-  console.log(`Wrote ${page}.`)
-  if (!run.passed) process.exitCode = 1
+const logs = mkdtempSync(join(tmpdir(), 'trilho-prove-'))
+const chosen = proofs.filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+if (chosen.length > 1) console.log(`The output of each proof is in ${logs}.`)
+buildOnce()
+const beside = chosen.filter(({ is_alone }) => !is_alone)
+await Promise.all(Array.from({ length: LANES }, () => runAll(beside)))
+await runAll(chosen.filter(({ is_alone }) => is_alone))
+
+/** The runs share these outputs, so no run may write them while another one reads them. */
+function buildOnce(): void {
+  compileSdk()
+  buildDocs()
+  buildPages('console')
+  process.env.DOCS_BUILT = '1'
+  process.env.CONSOLE_BUILT = '1'
 }
 
-function runProof({ suites, except = [] }: Proof): ProofRun {
-  const folder = mkdtempSync(join(tmpdir(), 'trilho-proof-'))
-  const facts_file = join(folder, 'facts')
-  const report_file = join(folder, 'report.json')
+/** Takes proofs from the list until it is empty. */
+async function runAll(waiting: Proof[]): Promise<void> {
+  for (let proof = waiting.shift(); proof; proof = waiting.shift()) {
+    console.log(`${proof.name}: begun.`)
+    const run = await runProof(proof)
+    if (!run) {
+      console.error(
+        `${proof.name}: Vitest ended without a report; docs/proof/${proof.name}.md stays as it is.`,
+      )
+      process.exitCode = 1
+      continue
+    }
+    writeFileSync(join(root, `docs/proof/${proof.name}.md`), renderProofPage(proof, run))
+    console.log(
+      `${proof.name}: ${run.passed ? 'passed' : 'FAILED'} in ${run.seconds} s. See docs/proof/${proof.name}.md.`,
+    )
+    if (!run.passed) process.exitCode = 1
+  }
+}
+
+async function runProof({ name, suites, except = [] }: Proof): Promise<ProofRun | undefined> {
+  const facts_file = join(logs, `${name}.facts`)
+  const report_file = join(logs, `${name}.json`)
+  const log = chosen.length > 1 ? openSync(join(logs, `${name}.log`), 'w') : undefined
   writeFileSync(facts_file, '')
   const started = performance.now()
-  spawnSync(
+  const child = spawn(
     process.execPath,
     [
       join(root, 'node_modules/vitest/vitest.mjs'),
@@ -60,12 +105,18 @@ function runProof({ suites, except = [] }: Proof): ProofRun {
       '--reporter=json',
       `--outputFile.json=${report_file}`,
     ],
-    { cwd: root, stdio: 'inherit', env: { ...process.env, PROVE: '1', PROOF_FILE: facts_file } },
+    {
+      cwd: root,
+      stdio: ['ignore', log ?? 'inherit', log ?? 'inherit'],
+      env: { ...process.env, PROVE: '1', PROOF_FILE: facts_file },
+    },
   )
+  await once(child, 'close')
+  if (log !== undefined) closeSync(log)
   const seconds = Math.round((performance.now() - started) / 1000)
+  if (!existsSync(report_file)) return undefined
   const report: Report = JSON.parse(readFileSync(report_file, 'utf8'))
   const facts = readFileSync(facts_file, 'utf8').split('\n').filter(Boolean)
-  rmSync(folder, { recursive: true })
   return {
     date: new Date(report.startTime).toISOString().slice(0, 10),
     node: process.versions.node,

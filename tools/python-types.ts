@@ -35,7 +35,7 @@ const WHOLE = /^\^(-\?)?(\[1-9\]\[0-9\](\{0,\d+\}|\*)|\(0\|\[1-9\]\[0-9\](\{0,\d
 export const isAmount = ({ type, pattern }: Schema & { readonly pattern?: string }): boolean =>
   type === 'string' && pattern !== undefined && WHOLE.test(pattern)
 
-/** Words that cannot be names. Of fields in types there are none, since a class could not have them. */
+/** Reserved words of Python, which cannot name an argument. No field of a type has such a name. */
 const RESERVED = new Set(
   'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return self try while with yield'.split(
     ' ',

@@ -69,7 +69,7 @@ process.env.TEST_RUN = startReaper(folder)
 // Ctrl+C reaches this process from the terminal and from npm: only the first signal counts.
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => stopping.abort(new Error(`stopped by ${signal}`)))
-// A chain whose program was ended by the same Ctrl+C has a miner that nobody waits for.
+// The same Ctrl+C ends the programs of the chains, and the calls of their miners, which nothing awaits, are rejected.
 process.on('unhandledRejection', (error) => stopping.abort(error))
 
 process.exitCode = await run()

@@ -157,7 +157,7 @@ test('a check that cannot be done is a finding under its own name, and hides no 
   )
   const names = [
     broken.name,
-    'every customer belongs to a partner, and has one account in every asset; nobody else has any',
+    'every customer has a partner and one account per asset, and every account has a customer',
     'every deposit was told once, as it is',
   ]
   const checks = [broken, ...sliceChecks]

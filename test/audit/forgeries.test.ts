@@ -358,7 +358,7 @@ describe('the audit names', () => {
     ['that was removed while its proposal is open', () => [resolving('prp_h', open)]],
   ])('a hold %s', async (_, statements) => {
     expect(await forge(...statements())).toBe(
-      'every hold belongs to an open proposal, and every open proposal holds',
+      'every hold has an open proposal, and every open proposal about a payout or transfer has a hold',
     )
   })
 

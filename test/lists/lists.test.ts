@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { perform } from '../../src/control/operator/actions.ts'
 import { selectNewest } from '../../src/db/newest.ts'
+import { PAGE_BYTES, pageOf } from '../../src/http/page.ts'
 import { foldTrades } from '../../src/money/treasury/treasury.ts'
 import { customerList } from '../../src/parties/customers/store.ts'
 import type { Api, Reply } from '../support/api.ts'
+import { type ConsoleClient, signedIn } from '../support/console.ts'
 import { asAdmin } from '../support/database.ts'
 import { expectIntact } from '../support/intact.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
@@ -444,6 +446,101 @@ test('a page that looked at enough rows says so, and whoever goes on sees every 
   ])
 })
 
+describe('a page of large objects ends early, and whoever goes on sees every object once', () => {
+  const OBJECTS = 200
+  // 40 KB: as much as a request may hold.
+  const metadata = Object.fromEntries(
+    Array.from({ length: 20 }, (_, i) => [`field-${i}`, '\u{1f4b8}'.repeat(500)]),
+  )
+  let own: Api
+  let person: ConsoleClient
+  let endpoint_id: string
+  let made: string[]
+  beforeAll(async () => {
+    const partner = await service.partner()
+    own = partner.api
+    person = await signedIn(service, { partner_id: partner.partner_id, role: 'viewer' })
+    const endpoint = { url: 'https://example.com/large', events: ['customer.created'] }
+    endpoint_id = (await own.post('/v1/webhook_endpoints', endpoint)).json.id
+    made = []
+    for (let n = 0; n < OBJECTS; n++)
+      made.push((await own.post('/v1/customers', { name: `C ${n}`, document: someCpf(), metadata })).json.id)
+    const deliveries = () =>
+      asAdmin(service.database.url, [
+        `SELECT count(*)::int AS n FROM sandbox.webhook_deliveries WHERE endpoint_id = '${endpoint_id}'`,
+      ])
+    await until(async () => ((await deliveries())[0] as { n: number }).n === OBJECTS, 20_000)
+  })
+
+  type Get = (query: Record<string, string>) => Promise<{ readonly json: any; readonly text: string }>
+
+  /** All objects of a list, read to its end with the cursor in the parameter `on`. */
+  async function walk(get: Get, first: Record<string, string> = {}, on = 'cursor'): Promise<any[]> {
+    const seen: any[] = []
+    for (let more: Record<string, string> = first; ; ) {
+      const { json, text } = await get({ limit: '100', ...more })
+      expect(json.data.length).toBeGreaterThan(0)
+      expect(Buffer.byteLength(text)).toBeLessThan(PAGE_BYTES + 1024)
+      seen.push(...json.data)
+      if (!json.has_more) return seen
+      more = { ...first, [on]: json.next_cursor }
+    }
+  }
+  const inConsole =
+    (path: string): Get =>
+    (query) =>
+      person.get(withQuery(path, query))
+
+  test('customers', async () => {
+    const seen = await walk((query) => find('/v1/customers', query, own))
+    expect(ids(seen)).toEqual(made.toReversed())
+    expect(seen[0].metadata).toEqual(metadata)
+  })
+
+  test('customers in the console, in both orders', async () => {
+    for (const order of ['newest', 'oldest']) {
+      const seen = await walk(inConsole('/sandbox/customers'), { order })
+      expect(seen.map(({ customer }) => customer.id)).toEqual(order === 'newest' ? made.toReversed() : made)
+    }
+  })
+
+  test('events, newest first and after a position', async () => {
+    const type = 'customer.created'
+    const about = (events: any[]) => events.map(({ data }) => data.object.id)
+    expect(about(await walk((query) => find('/v1/events', { type, ...query }, own)))).toEqual(
+      made.toReversed(),
+    )
+    const after = await walk(
+      (query) => find('/v1/events', { type, ...query }, own),
+      { after: 'start' },
+      'after',
+    )
+    expect(about(after)).toEqual(made)
+  })
+
+  test('events in the console, in both orders', async () => {
+    for (const order of ['newest', 'oldest']) {
+      const seen = await walk(inConsole('/sandbox/events'), { order, type: 'customer.created' })
+      expect(seen.map(({ object_id }) => object_id)).toEqual(order === 'newest' ? made.toReversed() : made)
+    }
+  })
+
+  test('an object that exceeds the size of a page is a page by itself', () => {
+    const rows = ['cus_2', 'cus_1'].map((id) => ({ id, created_at: new Date(0) }))
+    const list = { limit: 20, tag: 'tag', after: undefined, before: undefined, order: 'newest' } as const
+    const page = pageOf({ ...list, cursor: undefined }, { rows }, ({ id }) => id + 'x'.repeat(PAGE_BYTES))
+    expect(page.data.map((text) => text.slice(0, 5))).toEqual(['cus_2'])
+    expect(page).toMatchObject({ has_more: true, next_cursor: expect.any(String) })
+  })
+
+  test('deliveries', async () => {
+    const path = `/v1/webhook_endpoints/${endpoint_id}/deliveries`
+    const seen = await walk((query) => find(path, query, own))
+    const about = seen.map(({ body }) => JSON.parse(body).data.object.id)
+    expect(about.toSorted()).toEqual(made.toSorted())
+  })
+})
+
 describe('times and rates', () => {
   test('an end has its time: completed_at or failed_at, in the object and in its event', async () => {
     const objects = [...payouts, ...transfers]
@@ -495,7 +592,7 @@ test('a list knows its filters by name: no other name reaches the database', asy
   for (const name of ["false OR 'x'", 'constructor', '__proto__', 'no_such_column', '1=1) --']) {
     const filters = Object.fromEntries([[name, 'x']])
     await expect(selectNewest(reads, customerList, { partner_id, filters, ...none })).rejects.toThrow(
-      'customers has no filter of that name',
+      `customers has no filter "${name}"`,
     )
   }
 })

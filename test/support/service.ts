@@ -51,6 +51,7 @@ export const testEnv = (database_url: string, more: Record<string, string> = {})
   METRICS_TOKEN,
   CONSOLE_WRITES_PER_MINUTE: '100000',
   CONSOLE_WRITES_PER_DAY: '1000000',
+  CONSOLE_READS_PER_MINUTE: '1000000',
   ...more,
 })
 

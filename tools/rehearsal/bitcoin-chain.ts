@@ -48,7 +48,7 @@ export async function openBitcoinChain(wallet: TestWallet, closing: Closing) {
     /** The stranger pays; the next block has the payment. */
     pay: (address: string, amount: bigint): Promise<string> =>
       node.send(payment(coins.pop()!, scriptOf(address)!, amount, MINER_FEE)),
-    /** Mines a payment in a block of its own, and runs `seen`. Then the block is replaced by one with a payment of the same coin to the stranger itself. */
+    /** Mines a payment in a block of its own and runs `seen`. Then replaces the block by one in which the stranger keeps that coin. */
     payAndTakeBack: (address: string, amount: bigint, seen: (txid: string) => Promise<void>): Promise<void> =>
       inTurn(async () => {
         const coin = coins.pop()!

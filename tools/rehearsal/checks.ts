@@ -4,7 +4,7 @@ import { mustEqual } from './narrator.ts'
 import { evmNetworks, transferNetworks } from './outside.ts'
 import type { Stage } from './stage.ts'
 
-/** Comparisons of three sides: the book of the rehearsal, the outside, and what Trilho says. */
+/** One rail in the reconciliation of Trilho. The checks below compare the book of the rehearsal, the outside, and Trilho. */
 export type RailLine = {
   readonly rail: RailName
   readonly asset: Asset

@@ -9,9 +9,6 @@ import { startRpcProxy } from '../../test/chains/rpc-proxy.ts'
 import { deployToken, tokenArtefact } from '../../test/chains/token.ts'
 import type { Closing } from './closing.ts'
 
-/** An EVM chain of its own with a token in place of USDT, two endpoints, and a stranger who pays customers. */
-export type EvmChain = Awaited<ReturnType<typeof openEvmChain>>
-
 /** The operator's own tokens, which are in the wallet at the beginning. */
 const WALLET_TOKENS = 50_000_000_000n
 const STRANGER_TOKENS = 10n ** 13n
@@ -21,6 +18,7 @@ const GWEI = 10n ** 9n
 const BLOCK_MS = 500
 const BLOCKS = 2
 
+/** An EVM chain of its own with a token in place of USDT, two endpoints, and a stranger who pays customers. */
 export async function openEvmChain(
   network: EvmNetwork,
   { wallet, gas_account }: { wallet: string; gas_account: string },

@@ -60,7 +60,7 @@ function searchFor(keys: readonly KeyForms[]): Search {
   }
 }
 
-/** The same search finds every key that the signer was given as a file. */
+/** Proves that the search works: it must find every key in the folder of the signer. */
 async function checkSearch(home: string, forms: readonly KeyForms[]): Promise<void> {
   const keysIn = searchFor(forms)
   const contents = await Promise.all((await filesIn(home)).map(contentOf))

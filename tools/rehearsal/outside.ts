@@ -16,7 +16,7 @@ export const evmNetworks = [
   'optimism',
 ] as const satisfies readonly EvmNetwork[]
 export const depositNetworks = [...evmNetworks, 'bitcoin'] as const
-/** Deposits on Tron are not in this version. */
+/** The rehearsal plays no deposits on Tron. */
 export const transferNetworks = [...depositNetworks, 'tron'] as const
 
 const BANK_OPENING = 500_000_00n

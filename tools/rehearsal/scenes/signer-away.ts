@@ -14,7 +14,7 @@ import type { Stage } from '../stage.ts'
 
 type Waiting = { readonly order: TransferOrder; readonly id: string; readonly held: bigint }
 
-/** kill -9 of the signer. The services have everything that they ever have, and move no coin until it is back. */
+/** kill -9 of the signer. The services keep all their settings and data, and still cannot move a coin until the signer is back. */
 export async function loseTheSigner(stage: Stage): Promise<void> {
   const { customers, partner, signer, tell, checked } = stage
   await signer.kill()

@@ -3,7 +3,7 @@ import { mustEqual } from '../narrator.ts'
 import { compareSignatures } from '../signatures.ts'
 import type { Stage } from '../stage.ts'
 
-/** What the signer signed is what is on the chains, and what it signed with is nowhere else. */
+/** Compares the signer's log with the chains, and searches for its keys everywhere outside its folder. */
 export async function verifySigner(stage: Stage): Promise<void> {
   const { signer, counts, tell, checked } = stage
   const { code, json, err } = await stage.trilhoAtSigner(
