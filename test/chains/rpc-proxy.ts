@@ -27,7 +27,10 @@ export type ProxyMode = {
   /** Answers calls itself: those do not reach the node. */
   readonly answer?: (request: RpcRequest) => Omit<RpcReply, 'id'> | undefined
   /** Rewrites the reply of each call. */
-  readonly rewrite?: (request: RpcRequest, reply: RpcReply) => RpcReply | undefined
+  readonly rewrite?: (
+    request: RpcRequest,
+    reply: RpcReply,
+  ) => RpcReply | undefined | Promise<RpcReply | undefined>
 }
 
 export async function startRpcProxy(node_url: string): Promise<RpcProxy> {
@@ -75,10 +78,12 @@ export async function startRpcProxy(node_url: string): Promise<RpcProxy> {
       body: JSON.stringify(passed),
     })
     const theirs = (await response.json()) as RpcReply[]
-    const rewritten = theirs.flatMap((reply) => {
+    const rewritten: RpcReply[] = []
+    for (const reply of theirs) {
       const one = passed.find(({ id }) => id === reply.id)!
-      return rewrite ? (rewrite(one, reply) ?? []) : reply
-    })
+      const changed = rewrite ? await rewrite(one, reply) : reply
+      if (changed) rewritten.push(changed)
+    }
     return [...own, ...rewritten]
   }
 

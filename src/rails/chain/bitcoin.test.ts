@@ -264,6 +264,60 @@ describe('nodes', () => {
     expect(await both.rail.broadcast(attempt), 'to all nodes').toEqual({ kind: 'accepted' })
   })
 
+  test('that are on different branches: an output of a block that one of them does not have is not spent', async () => {
+    const { script, order, sign } = open()
+    const coins = await mineCoins(node, script)
+    const other = await openNode()
+    await other.copyFrom(node)
+    const both = open({ urls: [node.url, other.url] }).rail
+    const attempt = await sign(order(), spendingOf(coins))
+    await node.send(attempt.signed)
+    const [made_in] = await node.mine()
+    expect(await both.isUnspent(changeOf(attempt)), 'one node is behind').toBeUndefined()
+    await other.mine(1, '53')
+    expect(await both.isUnspent(changeOf(attempt)), 'the other one has another block').toBeUndefined()
+    await node.invalidate(made_in!)
+    await node.copyFrom(other)
+    expect(await both.isUnspent(changeOf(attempt)), 'in one mempool again').toBe(true)
+  })
+
+  test('whose chain moves between two questions about an output: nothing in a mempool spends it', async () => {
+    const { script, key, order, sign } = open()
+    const coins = await mineCoins(node, script)
+    const attempt = await sign(order(), spendingOf(coins))
+    const proxy = await startRpcProxy(node.url)
+    try {
+      const { rail } = open({ urls: [proxy.url] })
+      await rail.check()
+      /** Changes the chain between the first and the second answer about the change of the payment. */
+      const askedWhile = async (move: () => Promise<unknown>) => {
+        let asked = 0
+        proxy.become({
+          rewrite: async ({ method }, reply) => {
+            if (method === 'gettxout' && ++asked === 1) await move()
+            return reply
+          },
+        })
+        const is_unspent = await rail.isUnspent(changeOf(attempt))
+        expect(asked).toBeGreaterThan(1)
+        return is_unspent
+      }
+      let made_in = ''
+      const mine = async () => {
+        made_in = await node.mineOnly([attempt.signed])
+      }
+      expect(await askedWhile(mine), 'the block that makes the output arrives').toBe(true)
+      const reorganize = async () => {
+        await node.invalidate(made_in)
+        const [coin] = coins
+        await node.mineOnly([openTestWallet(key).spend(coins, [{ script, amount: coin!.amount - 1000n }])])
+      }
+      expect(await askedWhile(reorganize), 'a reorganisation removes it for good').toBeUndefined()
+    } finally {
+      await proxy.stop()
+    }
+  })
+
   test('that lie about a block, or answer nonsense, have failed, and the next one is asked', async () => {
     const proxy = await startRpcProxy(node.url)
     try {

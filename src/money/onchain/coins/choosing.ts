@@ -1,7 +1,7 @@
 import { scriptOfOrder } from '../../../rails/chain/bitcoin/transaction.ts'
 import type { ChainOrder, Chosen, WalletState } from '../../../rails/chain/rail.ts'
 import { outpointOf } from './block-effects.ts'
-import type { CoinPlace, CoinScene } from './scene.ts'
+import { type CoinPlace, type CoinScene, NETWORK } from './scene.ts'
 import { type Selectable, selectCoins } from './selection.ts'
 import {
   COINBASE_DEPTH,
@@ -17,6 +17,8 @@ import { unminedChange } from './unmined.ts'
 const SELECTABLE_MOST = 1000
 const SELECTIONS_MOST = 5
 const POOL_FRESH_MS = 30_000
+/** A log line names this many outputs at most. */
+const NAMED_MOST = 10
 
 /**
  * Watches what the wallet could spend in the mempools of the nodes. A transaction there that spends one of these outputs is foreign: the
@@ -43,7 +45,11 @@ export function openPoolWatch(scene: CoinScene): PoolWatch {
       }
       // Read again: meanwhile a transfer may have reserved or spent the output, or a block may have spent it.
       const still = new Set((await untouchedOutputs(scene, at, tip)).map(({ id }) => id))
-      return taken.some(({ id }) => still.has(id))
+      const outputs = taken.map(({ id }) => id).filter((id) => still.has(id))
+      if (outputs.length === 0) return false
+      const said = `chain: bitcoin: nodes show transactions that spend ${outputs.length} output(s) of the wallet and that this database did not sign; nothing is sent`
+      scene.log.warn({ network: NETWORK, outputs: outputs.slice(0, NAMED_MOST) }, said)
+      return true
     },
     doubt() {
       clean_until = Number.NEGATIVE_INFINITY

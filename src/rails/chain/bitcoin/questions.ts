@@ -87,19 +87,54 @@ type SeenOutput = { readonly now: UnspentOutput | null; readonly in_chain: Unspe
 
 export async function readIsUnspent(rpc: Rpc, outpoint: Outpoint): Promise<boolean | undefined> {
   const seen = await askQuorum(rpc, (node) => seenBy(node, outpoint))
-  const known = seen.filter(({ now, in_chain }) => now !== null || in_chain !== null)
+  const known = seen.filter(isKnown)
   if (known.length === 0) return undefined
   if (known.some(({ now }) => now === null)) return false
-  // A node that does not know an output which is in the chain of another node has a block that spends it.
-  return known.length === seen.length || known.every(({ now }) => now!.confirmations === 0)
+  if (known.length === seen.length || known.every(({ now }) => now!.confirmations === 0)) return true
+  return (await isMissingFromItsChain(rpc, outpoint)) ? false : undefined
 }
 
+/**
+ * Whether a node has the block that made the output, and not the output: then it also has a block that spends the output. A node without
+ * that block is behind, or follows another branch: it cannot tell.
+ */
+async function isMissingFromItsChain(rpc: Rpc, outpoint: Outpoint): Promise<boolean> {
+  const made_in = (await askQuorum(rpc, (node) => makingBlock(node, outpoint))).find(
+    (block) => block !== null,
+  )
+  if (!made_in) return false
+  const missing = await askQuorum(
+    rpc,
+    async (node) =>
+      (await node.ask(blockHash(made_in.height))) === made_in.hash && !isKnown(await seenBy(node, outpoint)),
+  )
+  return missing.includes(true)
+}
+
+const isKnown = ({ now, in_chain }: SeenOutput): boolean => now !== null || in_chain !== null
+
+/**
+ * The chain is asked before the mempool: the other way round, a block that arrives between the two questions and makes the output would
+ * look like a transaction of the mempool that spends it. And once more after it, because a reorganisation may have removed the output.
+ */
 async function seenBy(node: RpcNode, outpoint: Outpoint): Promise<SeenOutput> {
-  const [now, in_chain] = await Promise.all([
-    node.ask(unspentOutput(outpoint, { with_mempool: true })),
-    node.ask(unspentOutput(outpoint, { with_mempool: false })),
-  ])
-  return { now, in_chain }
+  const in_chain = await node.ask(unspentOutput(outpoint, { with_mempool: false }))
+  const now = await node.ask(unspentOutput(outpoint, { with_mempool: true }))
+  if (now !== null || in_chain === null) return { now, in_chain }
+  return { now, in_chain: await node.ask(unspentOutput(outpoint, { with_mempool: false })) }
+}
+
+/** The block in which the node has the transaction of the output; null if no block of its chain has it any more. */
+async function makingBlock(
+  node: RpcNode,
+  outpoint: Outpoint,
+): Promise<{ readonly height: bigint; readonly hash: string } | null> {
+  const output = await node.ask(unspentOutput(outpoint, { with_mempool: false }))
+  const best = output && (await node.ask(blockHeight(output.best_block)))
+  if (!output || best === null) return null
+  const height = best + 1n - BigInt(output.confirmations)
+  const hash = await node.ask(blockHash(height))
+  return hash === null ? null : { height, hash }
 }
 
 /** The answers of all healthy endpoints, which are two or more where two are configured. */
