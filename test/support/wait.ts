@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { vi } from 'vitest'
 
 /** How many times longer things take than on a quiet machine: 1 where no process waits for a core. */
-const slowness = () => Math.max(1, loadavg()[0]! / availableParallelism())
+export const slowness = (): number => Math.max(1, loadavg()[0]! / availableParallelism())
 
 /** The least time that a condition gets: a deadline ends a run that hangs, and judges no speed. */
 const PATIENCE_MS = 20_000
