@@ -3,8 +3,9 @@ import { asAdmin } from './support/database.ts'
 import { openDelayingProxy } from './support/delaying-proxy.ts'
 import { someCpf } from './support/service.ts'
 import { openStage, type Stage } from './support/stage.ts'
+import { until } from './support/wait.ts'
 
-/** A node starts beside another one that is called all the time. */
+/** A node starts beside another one, which is called all the time or stands still. */
 
 const CLIENTS = 4
 
@@ -67,4 +68,21 @@ test('no request fails while a node that is far from the database states functio
   expect(failed).toEqual([])
   const [row] = await asAdmin(stage.database.url, ['SELECT digest FROM sandbox.functions'])
   expect(row!.digest).not.toBe('x')
+})
+
+test('a node starts, and counts requests, although the node that counted alone stands still', {
+  timeout: 300_000,
+}, async () => {
+  const still = await openStage({ nodes: 0 })
+  onTestFinished(still.stop)
+  const frozen = await still.start()
+  const usage = '/v1/usage'
+  expect((await still.client(frozen.url).get(usage)).status).toBe(200)
+  frozen.process.kill('SIGSTOP')
+  const node = await still.start()
+  expect((await still.client(node.url).get(usage)).status).toBe(200)
+  frozen.process.kill('SIGCONT')
+  // What it lost it takes again: both nodes count in the database.
+  await until(async () => (await still.client(frozen.url).get(usage)).status === 200, 60_000)
+  expect((await still.client(node.url).get(usage)).status).toBe(200)
 })

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Db, Pool } from './pool.ts'
+import { type Db, limitIdle, type Pool } from './pool.ts'
 
 /** A periodic task that runs on one node at a time. */
 export type Chore = {
@@ -32,6 +32,8 @@ type RunningChore = {
 const WORK_MS = 60_000
 /** Longer than WORK_MS and a statement together: then the connection is closed, which releases the lock. */
 const GIVE_UP_MS = 80_000
+/** Longer than GIVE_UP_MS: the process that holds the lock stands still, and another node may take it. */
+const IDLE_MOST_MS = 90_000
 
 export function openChore(
   chore: Chore,
@@ -108,9 +110,13 @@ async function doChore(
     if (!on_every_node) {
       const { rows } = await client.query(`SELECT pg_try_advisory_lock(${LOCK}) AS won`, [name])
       if (!rows[0].won) return 'elsewhere'
+      await limitIdle(client, IDLE_MOST_MS)
     }
     await within(GIVE_UP_MS, work(client, shouldContinue))
-    if (!on_every_node) await client.query(`SELECT pg_advisory_unlock(${LOCK})`, [name])
+    if (!on_every_node) {
+      await client.query(`SELECT pg_advisory_unlock(${LOCK})`, [name])
+      await limitIdle(client, 0)
+    }
     return 'done'
   } catch (error) {
     failure = error as Error

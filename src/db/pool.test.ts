@@ -5,7 +5,7 @@ import { asAdmin, createDatabase, holdLock, seatAt } from '../../test/support/da
 import { until } from '../../test/support/wait.ts'
 import { isAnswer, isServerTrouble, isUnreachable } from './failure.ts'
 import { isPlainRead } from './plain-read.ts'
-import { openClient, openPool, transaction } from './pool.ts'
+import { type Db, openClient, openPool, transaction } from './pool.ts'
 
 test('a transaction whose connection is cut between two statements runs again, and affects no other caller', async () => {
   const database = await createDatabase()
@@ -34,6 +34,19 @@ test('a transaction whose connection is cut between two statements runs again, a
     await pool.end()
     await database.drop()
   }
+})
+
+test('a connection that asks something every second is closed by the server when its process stands still', async () => {
+  const { url } = await createDatabase()
+  const seat = seatAt(url, 'shared', 'trilho')
+  const idleMost = async (db: Db) =>
+    (await db.query('SHOW idle_session_timeout')).rows[0].idle_session_timeout
+  const watched = await openClient(seat)
+  onTestFinished(() => watched.end())
+  expect(await idleMost(watched)).toBe('30s')
+  const pool = openPool({ ...seat, max: 1 })
+  onTestFinished(() => pool.end())
+  expect(await idleMost(pool), 'idle for as long as nobody needs it').toBe('0')
 })
 
 test('a lock that is held for longer than lock_timeout delays a transaction and a read, and fails neither', async () => {

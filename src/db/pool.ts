@@ -126,13 +126,24 @@ export function openPool(seat: Seat & { readonly max: number; readonly wait_ms?:
   return pool
 }
 
+/**
+ * A watched connection asks something every second, so one that is silent for this long belongs to a process that stands still, as in a
+ * paused container. The server closes the connection, and its advisory locks are free for other nodes.
+ */
+const WATCHED_IDLE = '30s'
+
+/** The server closes this connection, and so releases its locks, when nothing is asked over it for so long. 0: never, the default. */
+export async function limitIdle(db: Db, ms: number): Promise<void> {
+  await db.query(`SELECT set_config('idle_session_timeout', $1, false)`, [String(ms)])
+}
+
 export async function openClient(
   seat: Seat,
   options: { pipeline?: boolean; settings?: Record<string, string>; query_timeout_ms?: number } = {},
 ): Promise<Client> {
   const query_timeout = options.query_timeout_ms ?? (options.pipeline ? QUERY_TIMEOUT_MS : undefined)
   const client = new PrimaryClient({
-    ...connectionConfig(seat, options.settings),
+    ...connectionConfig(seat, { idle_session_timeout: WATCHED_IDLE, ...options.settings }),
     watched: true,
     ...(options.pipeline ? { pipeline: true } : {}),
     ...(query_timeout ? { query_timeout } : {}),

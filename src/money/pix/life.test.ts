@@ -25,6 +25,7 @@ import { compareSent, openCompareSent } from './compare-sent.ts'
 import { assertCompared } from './first-comparison.ts'
 import { failNeverSent } from './never-sent.ts'
 import { createPayout } from './payouts.ts'
+import { openTurns } from './turns.ts'
 import { openPayoutWorker } from './worker.ts'
 
 /** What becomes of a payout on a rail that refuses for a while, or for good. */
@@ -546,6 +547,27 @@ describe('turns at a rail that takes one payment at a time', () => {
     )
     return rows[0].count
   }
+
+  test('of a node that stands still go to another node', async () => {
+    bench = await openBench({ pix: quietPix })
+    const { db } = bench.world
+    const [still, other] = [500, 30_000].map((idle_most_ms) => openTurns(db, { at_once: 1, idle_most_ms }))
+    const until_ms = performance.now() + 60_000
+    let goOn = (_: string) => {}
+    const standing = still!.take(
+      'ptn_still',
+      until_ms,
+      () => new Promise<string>((resolve) => (goOn = resolve)),
+    )
+    await until(async () => (await locks()) === 1, 20_000)
+    expect(await other!.take('ptn_other', until_ms, async () => 'paid')).toEqual({ done: 'paid' })
+    goOn('late')
+    expect(await standing).toEqual({ done: 'late' })
+    const clients = await Promise.all([db.connect(), db.connect(), db.connect()])
+    const limits = await Promise.all(clients.map((client) => client.query('SHOW idle_session_timeout')))
+    for (const client of clients) client.release()
+    expect(limits.map(({ rows }) => rows[0].idle_session_timeout)).toEqual(['0', '0', '0'])
+  })
 
   test('are waited for by eight first sends of a partner on a node; a worker sends the rest, without asking about it', async () => {
     const teller = openTeller()

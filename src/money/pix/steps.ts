@@ -46,6 +46,8 @@ const ASK_VISIBLE_MS = 500
 
 /** Delay to the next status query of a payout that found no turn at the provider. */
 const NO_TURN_MS = 500
+/** A node that stands still in its turn keeps the turn for so long, or for two leases if these are longer. */
+const TURN_IDLE_LEAST_MS = 30_000
 /** A first send keeps its lease and waits so long for its turn; after that the payout is asked about, like any other. */
 const FIRST_TURN_MS = 60_000
 
@@ -58,7 +60,8 @@ export function payoutSteps(
   steps: StepRecorder = noSteps,
 ): PayoutSteps {
   const { at_once } = world.pix.sending
-  const turns = at_once === undefined ? undefined : openTurns(world.db, at_once)
+  const idle_most_ms = Math.max(TURN_IDLE_LEAST_MS, 2 * world.lease_ms)
+  const turns = at_once === undefined ? undefined : openTurns(world.db, { at_once, idle_most_ms })
   const at: StepContext = { world, log, onFinal, steps, turns }
   return {
     send: (payout, ends) => sendFirst(at, payout, ends),

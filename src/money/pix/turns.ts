@@ -1,11 +1,11 @@
 import { openFairSemaphore, QueueFull } from '../../core/fair-semaphore.ts'
-import type { Db, Pool } from '../../db/pool.ts'
+import { type Db, limitIdle, type Pool } from '../../db/pool.ts'
 import { wholeOf } from '../../db/share.ts'
 
 /**
  * Turns at a provider that takes only so many payments at once, over all nodes: each turn is an advisory lock of the database, held on a
- * connection of its own while the payment is handed over. A node that dies loses its connection, and so its turn. On a node the partners
- * take turns, and the nodes take turns with each other: many payouts of one partner do not delay those of another one.
+ * connection of its own while the payment is handed over. A node that dies loses its connection, and so its turn; a node that stands still,
+ * as in a paused container, loses them after `idle_most_ms`. On a node the partners take turns, and the nodes take turns with each other: many payouts of one partner do not delay those of another one.
  */
 export type Turns = {
   /** Waits for a turn of the partner until `until` (monotonic clock). Undefined: there was none, and nothing was done. */
@@ -24,7 +24,14 @@ const LOCK = `hashtextextended('pix turn ' || current_schema() || ' ' || $1::tex
  */
 const NEXT = 'next'
 
-export function openTurns(db: Pool, at_once: number): Turns {
+export type TurnOptions = {
+  /** So many payments at once, over all nodes. */
+  readonly at_once: number
+  /** Longer than the work of a turn may take. */
+  readonly idle_most_ms: number
+}
+
+export function openTurns(db: Pool, { at_once, idle_most_ms }: TurnOptions): Turns {
   const pool = wholeOf(db)
   // So many calls of this node hold or look for a lock; the others wait without a connection. Half of the connections stay for the work
   // that is done in a turn.
@@ -35,6 +42,7 @@ export function openTurns(db: Pool, at_once: number): Turns {
     const client = await pool.connect()
     let failure: Error | undefined
     try {
+      await limitIdle(client, idle_most_ms)
       let isNext = false
       while (performance.now() < until) {
         isNext ||= await tryLock(client, NEXT)
@@ -44,7 +52,7 @@ export function openTurns(db: Pool, at_once: number): Turns {
           try {
             return { done: await work() }
           } finally {
-            await unlock(client, turn).catch((error: Error) => {
+            await giveBack(client, turn).catch((error: Error) => {
               failure = error
             })
           }
@@ -52,6 +60,7 @@ export function openTurns(db: Pool, at_once: number): Turns {
         await new Promise((resolve) => setTimeout(resolve, POLL_MS))
       }
       if (isNext) await unlock(client, NEXT)
+      await limitIdle(client, 0)
       return undefined
     } catch (error) {
       failure = error as Error
@@ -82,6 +91,11 @@ function orUndefined(error: unknown): undefined {
 async function tryLock(db: Db, name: string | number): Promise<boolean> {
   const { rows } = await db.query(`SELECT pg_try_advisory_lock(${LOCK}) AS won`, [name])
   return rows[0].won
+}
+
+async function giveBack(db: Db, turn: number): Promise<void> {
+  await unlock(db, turn)
+  await limitIdle(db, 0)
 }
 
 async function unlock(db: Db, name: string | number): Promise<void> {
