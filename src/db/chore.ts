@@ -108,9 +108,12 @@ async function doChore(
   let failure: Error | undefined
   try {
     if (!on_every_node) {
-      const { rows } = await client.query(`SELECT pg_try_advisory_lock(${LOCK}) AS won`, [name])
-      if (!rows[0].won) return 'elsewhere'
       await limitIdle(client, IDLE_MOST_MS)
+      const { rows } = await client.query(`SELECT pg_try_advisory_lock(${LOCK}) AS won`, [name])
+      if (!rows[0].won) {
+        await limitIdle(client, 0)
+        return 'elsewhere'
+      }
     }
     await within(GIVE_UP_MS, work(client, shouldContinue))
     if (!on_every_node) {

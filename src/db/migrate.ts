@@ -6,7 +6,7 @@ import { BASELINE, isBeforeBaseline, isReplaced } from './baseline.ts'
 import { sqlState } from './failure.ts'
 import { functionsFault, haveNewerFunctions, stateFunctions } from './functions.ts'
 import { cut } from './heartbeat.ts'
-import { type Client, databaseRoleOf, openClient, openOwner, type SchemaName } from './pool.ts'
+import { type Client, databaseRoleOf, limitIdle, openClient, openOwner, type SchemaName } from './pool.ts'
 import { type Retention, stateRetention } from './retention.ts'
 import { grantTables, stateRights } from './rights.ts'
 import { missingLogins, missingRoles, quoted, rolesInUse } from './roles.ts'
@@ -61,6 +61,7 @@ export async function migrate(
   signal?.addEventListener('abort', leave)
   try {
     signal?.throwIfAborted()
+    await limitStanding(client)
     await lockMigrations(client, url)
     await checkServer(client)
     const made = await prepare(client, url, seats)
@@ -84,6 +85,16 @@ export async function migrate(
     signal?.removeEventListener('abort', leave)
     await client.end()
   }
+}
+
+/** Longer than `givingWay` pauses. A start that stands still keeps neither the lock nor, in a transaction, tables. */
+const IDLE_MOST_MS = 90_000
+
+async function limitStanding(client: Client): Promise<void> {
+  await limitIdle(client, IDLE_MOST_MS)
+  await client.query(`SELECT set_config('idle_in_transaction_session_timeout', $1, false)`, [
+    String(IDLE_MOST_MS),
+  ])
 }
 
 /** At every start: sets functions, triggers and rights to those of this version, whatever was changed by hand. */

@@ -76,6 +76,8 @@ function connectionConfig(
     statement_timeout: '5s',
     lock_timeout: '500ms',
     idle_in_transaction_session_timeout: '2s',
+    // Whatever the server's default is: a connection that holds a lock sets its own limit (`limitIdle`).
+    idle_session_timeout: '0',
     plan_cache_mode: 'force_generic_plan',
     jit: 'off',
     ...byKey,
@@ -157,7 +159,7 @@ export async function openOwner(url: string, application_name: string): Promise<
   const client = new PrimaryClient({
     primary: primaryOf(url),
     application_name,
-    options: optionsOf({ timezone: 'UTC', ...vanishing }),
+    options: optionsOf({ timezone: 'UTC', idle_session_timeout: '0', ...vanishing }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 1000,
     types,

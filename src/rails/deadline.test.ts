@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { unavailableChain } from './chain/unavailable.ts'
-import { RailTimeout, withChainDeadline, withDeadline, within } from './deadline.ts'
+import { isOver, RailTimeout, withChainDeadline, withDeadline, within } from './deadline.ts'
 import type { PixOrder } from './pix/rail.ts'
 import { unavailablePix } from './pix/unavailable.ts'
 
@@ -23,6 +23,18 @@ test('an answer that is read only after the deadline is ignored', async () => {
     return 'refused'
   })
   await expect(asked).rejects.toBeInstanceOf(RailTimeout)
+})
+
+test('a call whose process stood still is over before its signal is aborted', async () => {
+  let seen = {}
+  const said = within(20, async (signal) => {
+    const before = isOver(signal)
+    const until = performance.now() + 60
+    while (performance.now() < until);
+    seen = { before, is_aborted: signal.aborted, is_over: isOver(signal) }
+  })
+  await expect(said).rejects.toBeInstanceOf(RailTimeout)
+  expect(seen).toEqual({ before: false, is_aborted: false, is_over: true })
 })
 
 test('an answer in time is returned, and an error of the rail is passed on', async () => {

@@ -16,9 +16,22 @@ export class RailTimeout extends Error {
 /** Shared by all calls: creating an error is expensive, and nothing reads this one. */
 const OVER = new Error('the call has ended')
 
+/** When the call of a signal ends. The monotonic clock may stand still while a machine is suspended, so the wall clock counts, too. */
+const ends = new WeakMap<AbortSignal, { readonly monotonic: number; readonly wall: number }>()
+
+/**
+ * Whether the call may send nothing any more. A process that stood still may handle an answer before the timer that aborts the signal, so
+ * a call of several requests asks this before each of them.
+ */
+export function isOver(signal: AbortSignal): boolean {
+  const end = ends.get(signal)
+  return signal.aborted || (end !== undefined && (performance.now() > end.monotonic || Date.now() > end.wall))
+}
+
 /** Aborts the signal at the deadline: the rail must send nothing after that. */
 export async function within<T>(ms: number, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const given_up = new AbortController()
+  ends.set(given_up.signal, { monotonic: performance.now() + ms, wall: Date.now() + ms })
   try {
     return await inTime(ms, () => ask(given_up.signal))
   } finally {

@@ -30,6 +30,11 @@ const DUST = 294n
 export function nodeRail(node: BitcoinNode, wallet: TestWallet): BitcoinRail {
   const output = ({ txid, vout }: Outpoint, with_mempool: boolean) =>
     node.call<object | null>('gettxout', txid, vout, with_mempool)
+  const knows = (txid: string) =>
+    node.call('getmempoolentry', txid).then(
+      () => true,
+      () => false,
+    )
   const hashAt = (height: bigint) => node.call<string>('getblockhash', Number(height)).catch(() => undefined)
   return {
     wallet: async () => wallet,
@@ -48,14 +53,16 @@ export function nodeRail(node: BitcoinNode, wallet: TestWallet): BitcoinRail {
       )
       return { block_height: BigInt(height), block_hash: hash, parent_hash, transactions }
     },
-    knows: (txid) =>
-      node.call('getmempoolentry', txid).then(
-        () => true,
-        () => false,
-      ),
-    async isUnspent(outpoint) {
-      if (await output(outpoint, true)) return true
-      return (await output(outpoint, false)) ? false : undefined
+    knows,
+    async outputStates({ block_height, block_hash }, outputs) {
+      const has_tip = (await hashAt(block_height)) === block_hash
+      return Promise.all(
+        outputs.map(async ({ is_mined, ...outpoint }) => {
+          if (await output(outpoint, true)) return is_mined && !has_tip ? 'unclear' : 'unspent'
+          if (is_mined) return has_tip ? 'spent' : 'unclear'
+          return (await knows(outpoint.txid)) || (await output(outpoint, false)) ? 'spent' : 'unclear'
+        }),
+      )
     },
     keepRoom: async () => 'room',
     async attempt(order, { coins, unmined }, made, purpose) {

@@ -10,6 +10,7 @@ import { holdRows } from '../../records/desk/holds.ts'
 import { pausedRows } from '../custody/controls-store.ts'
 import { updateWallets, walletIdOf, walletRows } from '../custody/wallets.ts'
 import { coinLocks, reservationOfCoins } from './coins/reservation.ts'
+import { foreignRows } from './coins/store.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
 
 /**
@@ -35,14 +36,20 @@ export function reserveNonce(
     partner_id,
     locks: {
       rows: [{ source: transferRows, id }, { source: walletRows, id: wallet_id }, ...of_coins.rows],
-      reads: [{ source: holdRows, id }, { source: pausedRows, id: network }, ...of_coins.reads],
+      reads: [
+        ...[
+          { source: holdRows, id },
+          { source: pausedRows, id: network },
+        ],
+        ...[{ source: foreignRows, id: wallet_id }, ...of_coins.reads],
+      ],
     },
     decide(held): Decision<Transfer | undefined> {
       const before = held.row(transferRows, id)
       const from = held.row(walletRows, wallet_id)
       if (!before || !from || isFinalTransfer(before) || before.nonce !== null) return { result: before }
       const is_full = from.next_nonce - mined >= reserved_most
-      const is_behind = claimed > from.next_nonce
+      const is_behind = claimed > from.next_nonce || held.row(foreignRows, wallet_id) !== undefined
       const is_paused = !although_paused && held.row(pausedRows, network) !== undefined
       if (is_full || is_behind || is_paused || held.row(holdRows, id) !== undefined) return { result: before }
       const reserved = reservationOfCoins(held, { transfer_id: id, network, wallet_id, coins })

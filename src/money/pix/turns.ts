@@ -5,7 +5,8 @@ import { wholeOf } from '../../db/share.ts'
 /**
  * Turns at a provider that takes only so many payments at once, over all nodes: each turn is an advisory lock of the database, held on a
  * connection of its own while the payment is handed over. A node that dies loses its connection, and so its turn; a node that stands still,
- * as in a paused container, loses them after `idle_most_ms`. On a node the partners take turns, and the nodes take turns with each other: many payouts of one partner do not delay those of another one.
+ * as in a paused container, loses its turn after `idle_most_ms`. On a node the partners take turns, and the nodes take turns with each other:
+ * many payouts of one partner do not delay those of another one.
  */
 export type Turns = {
   /** Waits for a turn of the partner until `until` (monotonic clock). Undefined: there was none, and nothing was done. */
@@ -27,7 +28,7 @@ const NEXT = 'next'
 export type TurnOptions = {
   /** So many payments at once, over all nodes. */
   readonly at_once: number
-  /** Longer than the work of a turn may take. */
+  /** Longer than a call to the provider may take. */
   readonly idle_most_ms: number
 }
 

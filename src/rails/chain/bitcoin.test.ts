@@ -10,7 +10,7 @@ import { mineCoins, openTestWallet } from '../../../test/chains/bitcoin-wallet.t
 import { startRpcProxy } from '../../../test/chains/rpc-proxy.ts'
 import { SignatureRefused } from '../signer/signer.ts'
 import { readSigned } from './bitcoin/bytes.ts'
-import type { BitcoinRail, Coin } from './bitcoin/rail.ts'
+import type { BitcoinRail, Coin, Outpoint } from './bitcoin/rail.ts'
 import { scriptOf } from './bitcoin/transaction.ts'
 import type { Attempt } from './rail.ts'
 import { EndpointsDisagree, EndpointsUnavailable } from './rpc.ts'
@@ -49,6 +49,14 @@ const changeOf = ({ signed, tx_hash: txid }: Attempt): Coin => {
   return { txid, vout: outputs.length - 1, ...outputs.at(-1)! }
 }
 
+/** Of an output that the chain has made. */
+const coinState = async (rail: BitcoinRail, output: Outpoint) =>
+  (await rail.outputStates(await rail.head(), [{ ...output, is_mined: true }])).join()
+
+/** Of the change of a payment that the database has in no block. */
+const changeState = async (rail: BitcoinRail, attempt: Attempt) =>
+  (await rail.outputStates(await rail.head(), [{ ...changeOf(attempt), is_mined: false }])).join()
+
 describe('a transfer', () => {
   test('is signed, taken by a node, and mined', async () => {
     const { rail, script, address, order: newOrder, sign } = open()
@@ -67,12 +75,13 @@ describe('a transfer', () => {
       coins[0]!.amount + coins[1]!.amount - facts.outputs[0]!.amount - facts.outputs[1]!.amount,
     )
     expect(await rail.knows(attempt.tx_hash)).toBe(false)
-    expect(await rail.isUnspent(coins[0]!)).toBe(true)
+    expect(await coinState(rail, coins[0]!)).toBe('unspent')
+    expect(await changeState(rail, attempt), 'no node has its transaction').toBe('unclear')
     expect(await rail.broadcast(attempt)).toEqual({ kind: 'accepted' })
     expect(await rail.broadcast(attempt), 'again').toEqual({ kind: 'accepted' })
     expect(await rail.knows(attempt.tx_hash)).toBe(true)
-    expect(await rail.isUnspent(coins[0]!)).toBe(false)
-    expect(await rail.isUnspent(changeOf(attempt))).toBe(true)
+    expect(await coinState(rail, coins[0]!)).toBe('spent')
+    expect(await changeState(rail, attempt)).toBe('unspent')
 
     await node.mine()
     const { block_height, block_hash } = await rail.head()
@@ -89,8 +98,9 @@ describe('a transfer', () => {
       inputs: coins.map(({ txid, vout }) => ({ txid, vout })),
     })
     expect(await rail.knows(attempt.tx_hash), 'it has left the mempool').toBe(false)
-    expect(await rail.isUnspent(coins[0]!), 'nodes forget what is spent').toBeUndefined()
-    expect(await rail.isUnspent(changeOf(attempt))).toBe(true)
+    expect(await coinState(rail, coins[0]!), 'by a block').toBe('spent')
+    expect(await changeState(rail, attempt)).toBe('unspent')
+    expect(await coinState(rail, changeOf(attempt))).toBe('unspent')
     expect(await rail.broadcast(attempt), 'mined: only the chain tells').toEqual({ kind: 'unknown' })
   })
 
@@ -146,7 +156,7 @@ describe('a transfer', () => {
     // A miner may still take the payment.
     await node.mineOnly([second.signed])
     expect(await rail.knows(cancel.tx_hash)).toBe(false)
-    expect(await rail.isUnspent(changeOf(second))).toBe(true)
+    expect(await changeState(rail, second)).toBe('unspent')
   })
 
   test('pays for its ancestors that are not mined', async () => {
@@ -162,7 +172,7 @@ describe('a transfer', () => {
     expect(fee / vsize).toBe(10n)
     expect(await rail.broadcast(child)).toEqual({ kind: 'accepted' })
     await node.mine()
-    expect(await rail.isUnspent(changeOf(child))).toBe(true)
+    expect(await changeState(rail, child)).toBe('unspent')
   })
 
   test('waits, and nothing is signed', async () => {
@@ -243,7 +253,8 @@ describe('nodes', () => {
 
     await other.stop()
     await expect(rail.head()).rejects.toThrow(EndpointsUnavailable)
-    await expect(rail.isUnspent({ txid: ahead!, vout: 0 })).rejects.toThrow('two must agree')
+    const output = { txid: ahead!, vout: 0, is_mined: true }
+    await expect(rail.outputStates(before, [output])).rejects.toThrow('two must agree')
     expect((await rail.block(ahead!)).block_hash).toBe(ahead)
   })
 
@@ -254,14 +265,28 @@ describe('nodes', () => {
     await other.copyFrom(node)
     const both = open({ urls: [node.url, other.url] })
     const attempt = await sign(order(), spendingOf(coins))
-    expect(await both.rail.isUnspent(coins[0]!)).toBe(true)
+    expect(await coinState(both.rail, coins[0]!)).toBe('unspent')
     await node.send(attempt.signed)
-    expect(await both.rail.isUnspent(coins[0]!)).toBe(false)
+    expect(await coinState(both.rail, coins[0]!)).toBe('spent')
     expect(await both.rail.knows(attempt.tx_hash)).toBe(true)
-    expect(await both.rail.isUnspent(changeOf(attempt)), 'made in one mempool').toBe(true)
+    expect(await changeState(both.rail, attempt), 'made in one mempool').toBe('unspent')
     await node.mine()
-    expect(await both.rail.isUnspent(coins[0]!), 'spent in the newer block').toBe(false)
+    expect(await coinState(both.rail, coins[0]!), 'spent in the newer block').toBe('spent')
     expect(await both.rail.broadcast(attempt), 'to all nodes').toEqual({ kind: 'accepted' })
+  })
+
+  test('of which one has only a transaction, and another one also what spends its change: the change is spent', async () => {
+    const { script, key, order, sign } = open()
+    const coins = await mineCoins(node, script)
+    const other = await openNode()
+    await other.copyFrom(node)
+    const both = open({ urls: [other.url, node.url] }).rail
+    const attempt = await sign(order(), spendingOf(coins))
+    for (const one of [node, other]) await one.send(attempt.signed)
+    expect(await changeState(both, attempt)).toBe('unspent')
+    const change = changeOf(attempt)
+    await node.send(openTestWallet(key).spend([change], [{ script, amount: change.amount - 1000n }]))
+    expect(await changeState(both, attempt)).toBe('spent')
   })
 
   test('that are on different branches: an output of a block that one of them does not have is not spent', async () => {
@@ -273,12 +298,18 @@ describe('nodes', () => {
     const attempt = await sign(order(), spendingOf(coins))
     await node.send(attempt.signed)
     const [made_in] = await node.mine()
-    expect(await both.isUnspent(changeOf(attempt)), 'one node is behind').toBeUndefined()
+    const newer = { block_height: BigInt((await node.head()).height), block_hash: made_in! }
+    const mined = async () =>
+      (await both.outputStates(newer, [{ ...changeOf(attempt), is_mined: true }])).join()
+    expect(await changeState(both, attempt), 'one node is behind').toBe('unspent')
+    expect(await mined(), 'one node is behind').toBe('unclear')
     await other.mine(1, '53')
-    expect(await both.isUnspent(changeOf(attempt)), 'the other one has another block').toBeUndefined()
+    expect(await changeState(both, attempt), 'the other one has another block').toBe('unspent')
+    expect(await mined(), 'the other one has another block').toBe('unclear')
     await node.invalidate(made_in!)
     await node.copyFrom(other)
-    expect(await both.isUnspent(changeOf(attempt)), 'in one mempool again').toBe(true)
+    expect(await mined(), 'its block has left the chain').toBe('unclear')
+    expect(await changeState(both, attempt), 'in one mempool again').toBe('unspent')
   })
 
   test('whose chain moves between two questions about an output: nothing in a mempool spends it', async () => {
@@ -298,21 +329,21 @@ describe('nodes', () => {
             return reply
           },
         })
-        const is_unspent = await rail.isUnspent(changeOf(attempt))
+        const state = await changeState(rail, attempt)
         expect(asked).toBeGreaterThan(1)
-        return is_unspent
+        return state
       }
       let made_in = ''
       const mine = async () => {
         made_in = await node.mineOnly([attempt.signed])
       }
-      expect(await askedWhile(mine), 'the block that makes the output arrives').toBe(true)
+      expect(await askedWhile(mine), 'the block that makes the output arrives').toBe('unspent')
       const reorganize = async () => {
         await node.invalidate(made_in)
         const [coin] = coins
         await node.mineOnly([openTestWallet(key).spend(coins, [{ script, amount: coin!.amount - 1000n }])])
       }
-      expect(await askedWhile(reorganize), 'a reorganisation removes it for good').toBeUndefined()
+      expect(await askedWhile(reorganize), 'a reorganisation removes it for good').toBe('unclear')
     } finally {
       await proxy.stop()
     }
@@ -391,7 +422,7 @@ describe('nodes', () => {
     await own.restart()
     expect(await rail.broadcast(attempt)).toEqual({ kind: 'accepted' })
     await own.mine()
-    expect(await rail.isUnspent(changeOf(attempt))).toBe(true)
+    expect(await changeState(rail, attempt)).toBe('unspent')
   })
 
   test('that prune old blocks are used for what they have', async () => {
@@ -453,5 +484,5 @@ test('a block that leaves the chain returns its transactions', async () => {
   expect(await rail.hashAt(block_height)).not.toBe(mined)
   expect(await rail.block(mined!), 'a block outside the chain can be read').toMatchObject({ block_height })
   await node.mine()
-  expect(await rail.isUnspent(changeOf(attempt))).toBe(true)
+  expect(await changeState(rail, attempt)).toBe('unspent')
 })

@@ -10,7 +10,7 @@ import {
   readBlockOf,
   readHashAt,
   readHead,
-  readIsUnspent,
+  readOutputStates,
   readRate,
 } from './bitcoin/questions.ts'
 import type { BitcoinRail, Spending } from './bitcoin/rail.ts'
@@ -83,7 +83,7 @@ export function openBitcoinRail(options: BitcoinRailOptions): BitcoinRail {
     block: (hash) => readBlockOf(rpc, hash, options.is_mainnet ?? false),
     knows: async (txid) =>
       (await rpc.all((node) => node.ask(isInMempool(txid)))).some(({ answer }) => answer),
-    isUnspent: (outpoint) => readIsUnspent(rpc, outpoint),
+    outputStates: (tip, outputs) => readOutputStates(rpc, tip, outputs),
 
     async keepRoom(order) {
       await checkedOnce()

@@ -77,7 +77,10 @@ export function followedChain(options: FollowedChainOptions): FollowedChain {
         ),
       )) ?? scene.later(order, 'endpoints_unavailable'),
 
-    broadcast: (_, attempt, signal) => rail.broadcast(attempt, signal),
+    broadcast: async (_, attempt, signal) =>
+      attempt.purpose === 'pay' && (await hasForeign(scene))
+        ? { kind: 'unknown' }
+        : rail.broadcast(attempt, signal),
     look: (order, _, made) => lookAtCoins(scene, order, made),
     finality: (block) => finalityOfBlock(scene, block),
     follow: (db, shouldContinue) => followAndStop(scene, db, options, shouldContinue),
@@ -111,8 +114,9 @@ async function sign(
   await scene.checkOnce()
   if (!(await scene.tipAtHead())) return scene.later(order, 'endpoints_unavailable')
   const db = scene.db()
-  const coins = await coinsOf(db, order.id)
   const is_cancel = purpose === 'cancel'
+  if (!is_cancel && (await hasForeign(scene))) return scene.later(order, 'endpoints_disagree')
+  const coins = await coinsOf(db, order.id)
   // A block spends one of the coins, so nothing else that spends it is mined. If nothing was signed here, a stranger spent it.
   if (coins.some(({ spent_by }) => spent_by !== null) && !(is_cancel && made.length === 0))
     return scene.later(order, made.length > 0 ? 'not_worth_it' : 'endpoints_disagree')
@@ -136,6 +140,12 @@ async function sign(
   })
   if (answer.kind === 'signed') assertSpends(answer.transaction.signed, coins)
   return answer
+}
+
+/** Whether a stored block has a foreign transaction. The guard learns of it a moment later, when the rail is paused. */
+async function hasForeign(scene: CoinScene): Promise<boolean> {
+  const { wallet_id } = await scene.placeOf()
+  return (await unacceptedSpends(scene.db(), wallet_id)).all > 0n
 }
 
 function assertSpends(signed: string, coins: readonly StoredCoin[]): void {

@@ -1,3 +1,4 @@
+import type { OutputState } from '../../../rails/chain/bitcoin/rail.ts'
 import { scriptOfOrder } from '../../../rails/chain/bitcoin/transaction.ts'
 import type { ChainOrder, Chosen, WalletState } from '../../../rails/chain/rail.ts'
 import { outpointOf } from './block-effects.ts'
@@ -20,12 +21,15 @@ const POOL_FRESH_MS = 30_000
 /** A log line names this many outputs at most. */
 const NAMED_MOST = 10
 
+/** `taken`: a foreign transaction spends an output. `unclear`: the nodes cannot tell at the moment. */
+type PoolState = 'clean' | 'taken' | 'unclear'
+
 /**
  * Watches what the wallet could spend in the mempools of the nodes. A transaction there that spends one of these outputs is foreign: the
  * database is behind the chain, as after the restore of a backup, or another program has the wallet's key.
  */
 export type PoolWatch = {
-  isTaken(at: CoinPlace, tip: StoredBlock): Promise<boolean>
+  state(at: CoinPlace, tip: StoredBlock): Promise<PoolState>
   /** A node doubts a coin: the next question asks the nodes again. */
   doubt(): void
 }
@@ -33,23 +37,25 @@ export type PoolWatch = {
 export function openPoolWatch(scene: CoinScene): PoolWatch {
   let clean_until = Number.NEGATIVE_INFINITY
   return {
-    async isTaken(at, tip) {
+    async state(at, tip) {
       const asked_at = performance.now()
-      if (asked_at < clean_until) return false
+      if (asked_at < clean_until) return 'clean'
       const watched = await untouchedOutputs(scene, at, tip)
-      const spent = await Promise.all(watched.map((output) => isSpentInPool(scene, output)))
-      const taken = watched.filter((_, place) => spent[place])
-      if (taken.length === 0) {
-        clean_until = asked_at + POOL_FRESH_MS
-        return false
+      const states = await statesOf(scene, tip, watched)
+      const spent = watched.filter((_, place) => states[place] === 'spent')
+      if (spent.length > 0) {
+        // Read again: meanwhile a transfer may have reserved or spent the output, or a block may have spent it.
+        const still = new Set((await untouchedOutputs(scene, at, tip)).map(({ id }) => id))
+        const outputs = spent.map(({ id }) => id).filter((id) => still.has(id))
+        if (outputs.length === 0) return 'clean'
+        const said = `chain: bitcoin: nodes show transactions that spend ${outputs.length} output(s) of the wallet and that this database did not sign; nothing is sent`
+        scene.log.warn({ network: NETWORK, outputs: outputs.slice(0, NAMED_MOST) }, said)
+        return 'taken'
       }
-      // Read again: meanwhile a transfer may have reserved or spent the output, or a block may have spent it.
-      const still = new Set((await untouchedOutputs(scene, at, tip)).map(({ id }) => id))
-      const outputs = taken.map(({ id }) => id).filter((id) => still.has(id))
-      if (outputs.length === 0) return false
-      const said = `chain: bitcoin: nodes show transactions that spend ${outputs.length} output(s) of the wallet and that this database did not sign; nothing is sent`
-      scene.log.warn({ network: NETWORK, outputs: outputs.slice(0, NAMED_MOST) }, said)
-      return true
+      // Of change that no node has, nobody can tell: its transaction is broadcast again, and would wait for itself here.
+      if (watched.some(({ is_mined }, place) => is_mined && states[place] === 'unclear')) return 'unclear'
+      clean_until = asked_at + POOL_FRESH_MS
+      return 'clean'
     },
     doubt() {
       clean_until = Number.NEGATIVE_INFINITY
@@ -57,8 +63,17 @@ export function openPoolWatch(scene: CoinScene): PoolWatch {
   }
 }
 
-/** `maker`: the transaction that makes the output and is in no block. */
-type Untouched = { readonly id: string; readonly maker?: string }
+type Untouched = { readonly id: string; readonly is_mined: boolean }
+
+const statesOf = (
+  { rail }: CoinScene,
+  { height: block_height, hash: block_hash }: StoredBlock,
+  outputs: readonly Untouched[],
+): Promise<readonly OutputState[]> =>
+  rail.outputStates(
+    { block_height, block_hash },
+    outputs.map(({ id, is_mined }) => ({ ...outpointOf(id), is_mined })),
+  )
 
 /** Outputs that nothing spends as far as the database knows: free coins, change in mempools, and coins that wait for a signature. */
 async function untouchedOutputs(
@@ -74,17 +89,9 @@ async function untouchedOutputs(
   const change = unminedChange(await scene.spendersOf(at), at.script)
   const unsigned = await unsignedCoins(scene.db(), at)
   return [
-    ...[...free, ...unsigned].map(({ id }) => ({ id })),
-    ...change.map(({ id }) => ({ id, maker: outpointOf(id).txid })),
+    ...[...free, ...unsigned].map(({ id }) => ({ id, is_mined: true })),
+    ...change.map(({ id }) => ({ id, is_mined: false })),
   ]
-}
-
-/** About an output that is in no block, nodes answer the same whether a mempool spends it or it was never made. */
-async function isSpentInPool({ rail }: CoinScene, { id, maker }: Untouched): Promise<boolean> {
-  const unspent = await rail.isUnspent(outpointOf(id))
-  if (unspent !== undefined || maker === undefined || !(await rail.knows(maker))) return unspent === false
-  // Its transaction may have entered the mempool between the two questions.
-  return (await rail.isUnspent(outpointOf(id))) === undefined && rail.knows(maker)
 }
 
 /** The newest block that is deep enough to be final. */
@@ -93,7 +100,8 @@ const finalHeightOf = ({ confirmations }: CoinScene, { height }: StoredBlock): b
 
 /**
  * Bitcoin has no nonces, so the number of a reservation takes the place of a nonce. `pool` is the next number plus the foreign
- * transactions that operators have not accepted: with any of them the guard (custody/guard.ts) stops the rail.
+ * transactions that operators have not accepted: with any of them the guard (custody/guard.ts) stops the rail. If only `claimed` is above
+ * the next number, nothing is sent, and the rail is not paused.
  */
 export async function walletStateOf(
   scene: CoinScene,
@@ -101,15 +109,15 @@ export async function walletStateOf(
   tip: StoredBlock,
 ): Promise<WalletState> {
   const at = await scene.placeOf()
-  const is_taken = await watch.isTaken(at, tip)
+  const pool_state = await watch.state(at, tip)
   const final_height = finalHeightOf(scene, tip)
   const foreign = await unacceptedSpends(scene.db(), at.wallet_id, final_height)
   const { next_nonce, open } = await reservationsOf(scene.db(), at)
   const stateOf = (final: bigint, mined: bigint, pool: bigint): WalletState => ({
     ...{ wallet: at.address, final, final_height, mined, pool },
-    claimed: pool,
+    claimed: pool_state === 'unclear' ? pool + 1n : pool,
   })
-  if (is_taken) return stateOf(next_nonce, next_nonce, next_nonce + foreign.all + 1n)
+  if (pool_state === 'taken') return stateOf(next_nonce, next_nonce, next_nonce + foreign.all + 1n)
   if (foreign.all > 0n)
     return stateOf(next_nonce + foreign.final, next_nonce + foreign.all, next_nonce + foreign.all)
   return stateOf(next_nonce - open, next_nonce - open, next_nonce)
@@ -147,14 +155,22 @@ export async function chooseCoins(scene: CoinScene, watch: PoolWatch, order: Cha
   for (let n = 0; n < SELECTIONS_MOST; n++) {
     const chosen = selectCoins(coins, needs)
     if (!chosen) return scene.later(order, 'wallet_too_empty')
-    const unspent = await Promise.all(chosen.map(({ id }) => rail.isUnspent(outpointOf(id))))
-    const doubtful = new Set(chosen.filter((coin, place) => unspent[place] !== true || !hasKey(scene, coin)))
+    const asked = chosen.map(({ id, made_by }) => ({ id, is_mined: made_by === null }))
+    const states = await statesOf(scene, tip, asked)
+    const is_taken = states.includes('spent')
+    if (is_taken || asked.some(({ is_mined }, place) => is_mined && states[place] === 'unclear')) {
+      // The wallet is looked at before any other coin is chosen: the payment of this transfer may be what spends the coin.
+      if (is_taken) watch.doubt()
+      return scene.later(order, 'endpoints_disagree')
+    }
+    const doubtful = new Set(
+      chosen.filter((coin, place) => states[place] !== 'unspent' || !hasKey(scene, coin)),
+    )
     if (doubtful.size === 0)
       return {
         kind: 'chosen',
         coins: chosen.map(({ id, amount, script, made_by }) => ({ id, amount, script, made_by })),
       }
-    watch.doubt()
     coins = coins.filter((coin) => !doubtful.has(coin))
   }
   return scene.later(order, 'endpoints_disagree')

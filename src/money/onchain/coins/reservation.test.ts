@@ -92,18 +92,6 @@ test('of transfers that want one coin at once a single one gets it, with the nex
   expect(await coinsOf(bench.world.db, lost.id)).toMatchObject([{ id: other!.id }])
 })
 
-test('a coin that the database does not know, or that is spent, is not reserved', async () => {
-  const [coin] = await mineCoins(1)
-  const transfer = await order()
-  expect(await reserve(transfer, [{ ...coin!, id: `${'ab'.repeat(32)}:0` }])).toMatchObject({ nonce: null })
-  chain.grow([
-    drawTransaction(`m ${mined++}`, {}),
-    drawTransaction(`foreign ${mined++}`, { inputs: [outpointOf(coin!.id)] }),
-  ])
-  await mineCoins(1)
-  expect(await reserve(transfer, [coin!])).toMatchObject({ nonce: null })
-})
-
 test('change that is not mined is reserved once; then its maker is not replaced', async () => {
   const [coin] = await mineCoins(1)
   const [maker, second, third] = [await order(), await order(), await order()]
@@ -137,4 +125,17 @@ test('the database releases no coin, and changes none', async () => {
   for (const sql of ['reserved_by = NULL', `reserved_by = 'tr_x'`, 'amount = amount + 1', `made_by = 'tr_x'`])
     await expect(change(sql), sql).rejects.toThrow('never changes, and is reserved once')
   await expect(bench.world.db.query('DELETE FROM coins')).rejects.toThrow('permission denied')
+})
+
+test('a coin that the database does not know, or that is spent, is not reserved; nor any, once a block has a foreign transaction', async () => {
+  const [coin, free] = await mineCoins(2)
+  const transfer = await order()
+  expect(await reserve(transfer, [{ ...coin!, id: `${'ab'.repeat(32)}:0` }])).toMatchObject({ nonce: null })
+  chain.grow([
+    drawTransaction(`m ${mined++}`, {}),
+    drawTransaction(`foreign ${mined++}`, { inputs: [outpointOf(coin!.id)] }),
+  ])
+  await mineCoins(1)
+  expect(await reserve(transfer, [coin!])).toMatchObject({ nonce: null })
+  expect(await reserve(transfer, [free!]), 'the transfer may be what it paid').toMatchObject({ nonce: null })
 })

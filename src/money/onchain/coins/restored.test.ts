@@ -5,11 +5,13 @@ import { type CoinsStage, openCoinsStage } from '../../../../test/chains/coins-s
 import { copyRows } from '../../../../test/support/custody.ts'
 import { createDatabase } from '../../../../test/support/database.ts'
 import { silent } from '../../../../test/support/rail-bench.ts'
+import type { Coin } from '../../../rails/chain/bitcoin/rail.ts'
 import { isPaused } from '../../custody/controls.ts'
 import { chainOrderOf } from '../order.ts'
 import { transferSteps } from '../steps.ts'
 import { transferById } from '../store.ts'
 import { reserveNonce } from '../transactions.ts'
+import { coinIdOf } from './block-effects.ts'
 import { coinsOf } from './store.ts'
 
 /** A database that was restored from a backup, while what it forgot is in the mempools only. */
@@ -75,4 +77,37 @@ test('the same, where the transfer that made the change was not signed yet', asy
   await stage.carry(second.id)
   expect(await coinsOf(world.db, second.id)).toMatchObject([{ made_by: first.id }])
   await carryRestored(backup, gift, second.id)
+}, 120_000)
+
+/** What another program with the wallet's key makes of a coin. */
+const spentBySomebody = (coin: Coin): string =>
+  stage.wallet.spend([coin], [{ script: openTestWallet().script, amount: coin.amount - 1000n }])
+
+test('a coin that a mempool spends is not passed over for another one, although the mempools were clean a moment before', async () => {
+  stage = await openCoinsStage()
+  const { bench, chain, node } = stage
+  const coins = await stage.fund(2)
+  const order = chainOrderOf(await stage.transfer(await bench.customer({ BTC: BALANCE })))
+  const { pool } = await chain.wallet()
+  const chosen = await chain.chooseCoins!(order)
+  if (chosen.kind !== 'chosen') throw new Error(`no coins: ${chosen.why}`)
+  const [first] = chosen.coins
+  await node.send(spentBySomebody(coins.find((coin) => coinIdOf(coin) === first!.id)!))
+  expect(await chain.chooseCoins!(order)).toMatchObject({ kind: 'later', why: 'endpoints_disagree' })
+  expect((await chain.wallet()).pool).toBe(pool + 1n)
+}, 120_000)
+
+test('no coin is reserved once a block with a foreign transaction is stored, although the chain was asked before it', async () => {
+  stage = await openCoinsStage()
+  const { bench, chain, node, world } = stage
+  const coins = await stage.fund(2)
+  const transfer = await stage.transfer(await bench.customer({ BTC: BALANCE }))
+  const before = await chain.wallet()
+  await node.mineOnly([spentBySomebody(coins[0]!)])
+  await stage.follow()
+  const chosen = await chain.chooseCoins!(chainOrderOf(transfer))
+  if (chosen.kind !== 'chosen') throw new Error(`no coins: ${chosen.why}`)
+  expect(chosen.coins).toMatchObject([{ id: coinIdOf(coins[1]!) }])
+  const options = { coins: chosen.coins, although_paused: true }
+  expect(await world.commit(reserveNonce(transfer, before, 10, options))).toMatchObject({ nonce: null })
 }, 120_000)

@@ -329,6 +329,17 @@ export async function unacceptedSpends(
   return rows[0]
 }
 
+/**
+ * Wallets with foreign transactions that operators have not accepted. A block is stored under the lock of the wallet, so a command that
+ * has this lock reads what is true, also before the rail is paused.
+ */
+export const foreignRows = rowSource<{ readonly id: string }>(
+  'foreign spends',
+  `SELECT w.id FROM unnest($1::text[]) AS w (id)
+    WHERE (SELECT count(*) FROM foreign_spends f WHERE f.wallet_id = w.id)
+      > (SELECT coalesce(sum(g.next_nonce - g.first_nonce), 0) FROM wallet_gaps g WHERE g.wallet_id = w.id)`,
+)
+
 /** The wallet's next reservation, and how many of its transfers have reserved and not ended. */
 export async function reservationsOf(
   db: Db,

@@ -121,8 +121,6 @@ export type UnspentOutput = {
   readonly script: string
   /** 0 while its transaction is in the mempool only. */
   readonly confirmations: number
-  /** The newest block of the node when it answered. */
-  readonly best_block: string
 }
 
 const OutputForm = T.Object({
@@ -147,7 +145,6 @@ export const unspentOutput = (
         amount: satoshisOf(output.value),
         script: output.scriptPubKey.hex,
         confirmations: output.confirmations,
-        best_block: output.bestblock,
       },
   })
 

@@ -8,13 +8,13 @@ import {
   blockHeight,
   chainInfo,
   estimatedRate,
+  isInMempool,
   mempoolRate,
   rawBlock,
-  type UnspentOutput,
   unspentOutput,
 } from './calls.ts'
 import { todaysRate } from './fees.ts'
-import type { FollowedBlock, Outpoint } from './rail.ts'
+import type { FollowedBlock, OutputState, WatchedOutput } from './rail.ts'
 import { provesWork } from './work.ts'
 
 /** What the rail asks all of its nodes, and what follows from their answers. */
@@ -82,59 +82,71 @@ export async function readBlockOf(rpc: Rpc, hash: string, is_mainnet: boolean): 
   })
 }
 
-/** What one node shows of an output: with its mempool, and in its chain alone. */
-type SeenOutput = { readonly now: UnspentOutput | null; readonly in_chain: UnspentOutput | null }
+/**
+ * What looks spent is asked about once more: behind the URL of a provider there may be several nodes, of which one answers the first part of a
+ * question and another one the second part.
+ */
+export async function readOutputStates(
+  rpc: Rpc,
+  tip: Block,
+  outputs: readonly WatchedOutput[],
+): Promise<readonly OutputState[]> {
+  const states = await statesOnce(rpc, tip, outputs)
+  const doubted = outputs.filter((_, at) => states[at] === 'spent')
+  if (doubted.length === 0) return states
+  const again = await statesOnce(rpc, tip, doubted)
+  return states.map((state, at) =>
+    state !== 'spent' || again[doubted.indexOf(outputs[at]!)] === 'spent' ? state : 'unclear',
+  )
+}
 
-export async function readIsUnspent(rpc: Rpc, outpoint: Outpoint): Promise<boolean | undefined> {
-  const seen = await askQuorum(rpc, (node) => seenBy(node, outpoint))
-  const known = seen.filter(isKnown)
-  if (known.length === 0) return undefined
-  if (known.some(({ now }) => now === null)) return false
-  if (known.length === seen.length || known.every(({ now }) => now!.confirmations === 0)) return true
-  return (await isMissingFromItsChain(rpc, outpoint)) ? false : undefined
+async function statesOnce(
+  rpc: Rpc,
+  tip: Block,
+  outputs: readonly WatchedOutput[],
+): Promise<readonly OutputState[]> {
+  const nodes = await askQuorum(rpc, (node) => statesAt(node, tip, outputs))
+  return outputs.map(({ is_mined }, at): OutputState => {
+    const said = nodes.map((states) => states[at]!)
+    if (said.includes('spent')) return 'spent'
+    const is_shown = is_mined ? said.every((one) => one === 'unspent') : said.includes('unspent')
+    return is_shown ? 'unspent' : 'unclear'
+  })
 }
 
 /**
- * Whether a node has the block that made the output, and not the output: then it also has a block that spends the output. A node without
- * that block is behind, or follows another branch: it cannot tell.
+ * A node does not tell a spent output from one that was never made, so it must also show that it has what made the output: for mined
+ * outputs, that the newest stored block is in its chain; for others, that it has their transaction. It must show that before the question
+ * and after it, because a block may arrive or disappear meanwhile.
  */
-async function isMissingFromItsChain(rpc: Rpc, outpoint: Outpoint): Promise<boolean> {
-  const made_in = (await askQuorum(rpc, (node) => makingBlock(node, outpoint))).find(
-    (block) => block !== null,
-  )
-  if (!made_in) return false
-  const missing = await askQuorum(
-    rpc,
-    async (node) =>
-      (await node.ask(blockHash(made_in.height))) === made_in.hash && !isKnown(await seenBy(node, outpoint)),
-  )
-  return missing.includes(true)
-}
-
-const isKnown = ({ now, in_chain }: SeenOutput): boolean => now !== null || in_chain !== null
-
-/**
- * The chain is asked before the mempool: the other way round, a block that arrives between the two questions and makes the output would
- * look like a transaction of the mempool that spends it. And once more after it, because a reorganisation may have removed the output.
- */
-async function seenBy(node: RpcNode, outpoint: Outpoint): Promise<SeenOutput> {
-  const in_chain = await node.ask(unspentOutput(outpoint, { with_mempool: false }))
-  const now = await node.ask(unspentOutput(outpoint, { with_mempool: true }))
-  if (now !== null || in_chain === null) return { now, in_chain }
-  return { now, in_chain: await node.ask(unspentOutput(outpoint, { with_mempool: false })) }
-}
-
-/** The block in which the node has the transaction of the output; null if no block of its chain has it any more. */
-async function makingBlock(
+async function statesAt(
   node: RpcNode,
-  outpoint: Outpoint,
-): Promise<{ readonly height: bigint; readonly hash: string } | null> {
-  const output = await node.ask(unspentOutput(outpoint, { with_mempool: false }))
-  const best = output && (await node.ask(blockHeight(output.best_block)))
-  if (!output || best === null) return null
-  const height = best + 1n - BigInt(output.confirmations)
-  const hash = await node.ask(blockHash(height))
-  return hash === null ? null : { height, hash }
+  { block_height, block_hash }: Block,
+  outputs: readonly WatchedOutput[],
+): Promise<readonly OutputState[]> {
+  const look = async () => ({
+    has_tip: (await node.ask(blockHash(block_height))) === block_hash,
+    places: await Promise.all(outputs.map((output) => placeOf(node, output))),
+  })
+  const before = await look()
+  const now = await Promise.all(outputs.map((output) => node.ask(unspentOutput(output, WITH_MEMPOOL))))
+  const after = await look()
+  const has_tip = before.has_tip && after.has_tip
+  return outputs.map(({ is_mined }, at) => {
+    const place = before.places[at]
+    const has_maker = is_mined ? has_tip : place !== undefined && place === after.places[at]
+    if (now[at] !== null) return is_mined && !has_tip ? 'unclear' : 'unspent'
+    return has_maker ? 'spent' : 'unclear'
+  })
+}
+
+const WITH_MEMPOOL = { with_mempool: true }
+
+/** Where the node has the transaction of an output that is not mined as far as the database knows. */
+async function placeOf(node: RpcNode, output: WatchedOutput): Promise<'mempool' | 'chain' | undefined> {
+  if (output.is_mined) return undefined
+  if (await node.ask(isInMempool(output.txid))) return 'mempool'
+  return (await node.ask(unspentOutput(output, { with_mempool: false }))) ? 'chain' : undefined
 }
 
 /** The answers of all healthy endpoints, which are two or more where two are configured. */

@@ -34,6 +34,15 @@ export type Spending = {
   readonly is_spent_further: boolean
 }
 
+/** `is_mined`: a block that the database has made the output. Otherwise it is change of an own transaction that no such block has. */
+export type WatchedOutput = Outpoint & { readonly is_mined: boolean }
+
+/**
+ * `spent`: a node shows that a transaction spends the output, in its mempool or in a newer block. `unspent`: nobody shows that, and of a mined
+ * output all nodes show that it is there, of any other at least one. `unclear`: the nodes cannot tell, as during a reorganisation.
+ */
+export type OutputState = 'unspent' | 'spent' | 'unclear'
+
 /**
  * Bitcoin, as nodes tell it. A node has no wallet of ours and no index: the service follows blocks and keeps its own set of coins
  * (`money/onchain/coins`), and hands what is to be spent to this rail. Answers that decide about money come from two endpoints
@@ -56,10 +65,9 @@ export interface BitcoinRail {
   /** Whether any node has the transaction in its mempool. */
   knows(txid: string): Promise<boolean>
   /**
-   * Whether no transaction spends the output, in the chain or in a mempool of any node. Undefined if no node has the output: it was
-   * never made, or it is spent in the chain of all nodes, which do not tell one from the other.
+   * What the nodes show of outputs that nothing spends as far as the database knows, in the same order. Mined ones are in blocks up to `tip`.
    */
-  isUnspent(outpoint: Outpoint): Promise<boolean | undefined>
+  outputStates(tip: Block, outputs: readonly WatchedOutput[]): Promise<readonly OutputState[]>
   /**
    * Asked before coins are reserved: whether the signer's limits of an hour leave room for the payment. The room is kept for it for
    * half a minute.

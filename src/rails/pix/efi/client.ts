@@ -1,4 +1,5 @@
 import type { Clock } from '../../../core/clock.ts'
+import { isOver } from '../../deadline.ts'
 import { type CallBounds, type Exchange, NotSent, openExchange, type ProviderAnswer } from '../exchange.ts'
 import { readToken, wordOf } from './bodies.ts'
 import type { ClientCertificate } from './certificate.ts'
@@ -105,7 +106,7 @@ export function openEfiClient({ access, timeout_ms, clock }: ClientOptions): Efi
   async function call(one: EfiCall): Promise<EfiAnswer> {
     const { method, path, body, signal, purpose = 'other' } = one
     const sendWith = (bearer: string) => {
-      if (signal?.aborted) throw new NotSent('the call was given up before it was sent')
+      if (signal && isOver(signal)) throw new NotSent('the call was given up before it was sent')
       const headers = { authorization: `Bearer ${bearer}`, ...JSON_HEADERS }
       const request = { method, headers, ...(body && { body: JSON.stringify(body) }) }
       return exchanges[purpose].call(path, request, one)

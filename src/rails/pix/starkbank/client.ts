@@ -1,5 +1,6 @@
 import { type KeyObject, sign } from 'node:crypto'
 import type { Clock } from '../../../core/clock.ts'
+import { isOver } from '../../deadline.ts'
 import { type CallBounds, NotSent, openExchange, type ProviderAnswer } from '../exchange.ts'
 import { wordOf } from './bodies.ts'
 
@@ -32,7 +33,8 @@ export function openStarkClient({ access, timeout_ms, clock }: ClientOptions): S
   const id = `project/${project_id}`
   return {
     async call({ method, path, body, ...bounds }) {
-      if (bounds.signal?.aborted) throw new NotSent('the call was given up before it was sent')
+      if (bounds.signal && isOver(bounds.signal))
+        throw new NotSent('the call was given up before it was sent')
       const text = body === undefined ? '' : JSON.stringify(body)
       const time = Math.floor(clock.now() / 1000).toString()
       const signature = sign('sha256', Buffer.from(`${id}:${time}:${text}`), private_key).toString('base64')
