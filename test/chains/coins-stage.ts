@@ -60,7 +60,7 @@ export function nodeRail(node: BitcoinNode, wallet: TestWallet): BitcoinRail {
         outputs.map(async ({ is_mined, ...outpoint }) => {
           if (await output(outpoint, true)) return is_mined && !has_tip ? 'unclear' : 'unspent'
           if (is_mined) return has_tip ? 'spent' : 'unclear'
-          return (await knows(outpoint.txid)) || (await output(outpoint, false)) ? 'spent' : 'unclear'
+          return (await knows(outpoint.txid)) || (await output(outpoint, false)) ? 'spent' : 'absent'
         }),
       )
     },

@@ -194,6 +194,11 @@ export async function findForeignNonces(
   await addWallet(world.db, network, state)
   const wallet_id = walletIdOf(network, state.wallet)
   const next_nonce = await nextNonceOf(world.db, wallet_id)
+  if (state.is_unclear)
+    refuse('not_possible', {
+      message: `The nodes of ${network} cannot tell at the moment whether a transaction that this database does not know spends coins of wallet ${state.wallet}. Nothing was changed. Resume the rail again in a minute.`,
+      details: { reason: 'foreign_transactions_wait' },
+    })
   if (state.pool > next_nonce) {
     await assertLookedAt(world, { network, state, next_nonce }, proposed_at)
     await assertFinalAndBooked(world, { network, state }, books)

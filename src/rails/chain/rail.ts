@@ -54,6 +54,8 @@ export type WalletState = {
   readonly claimed: bigint
   /** Fewer endpoints answered than must agree on what is final. */
   readonly is_alone?: true
+  /** The nodes cannot tell whether a foreign transaction is in a mempool: nothing is sent, and no rail is resumed. */
+  readonly is_unclear?: true
 }
 
 /** What the wallet and the deposit addresses hold at one block, which is deep enough to be final. */

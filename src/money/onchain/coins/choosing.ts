@@ -5,10 +5,12 @@ import { outpointOf } from './block-effects.ts'
 import { type CoinPlace, type CoinScene, NETWORK } from './scene.ts'
 import { type Selectable, selectCoins } from './selection.ts'
 import {
+  areReserved,
   COINBASE_DEPTH,
   freeCoins,
   reservationsOf,
   type StoredBlock,
+  tipOf,
   unacceptedSpends,
   unsignedCoins,
 } from './store.ts'
@@ -36,30 +38,52 @@ export type PoolWatch = {
 
 export function openPoolWatch(scene: CoinScene): PoolWatch {
   let clean_until = Number.NEGATIVE_INFINITY
-  return {
-    async state(at, tip) {
-      const asked_at = performance.now()
-      if (asked_at < clean_until) return 'clean'
-      const watched = await untouchedOutputs(scene, at, tip)
-      const states = await statesOf(scene, tip, watched)
-      const spent = watched.filter((_, place) => states[place] === 'spent')
-      if (spent.length > 0) {
-        // Read again: meanwhile a transfer may have reserved or spent the output, or a block may have spent it.
-        const still = new Set((await untouchedOutputs(scene, at, tip)).map(({ id }) => id))
-        const outputs = spent.map(({ id }) => id).filter((id) => still.has(id))
-        if (outputs.length === 0) return 'clean'
+  /** What was asked before a doubt does not count after it. */
+  let doubts = 0
+  let asking: { readonly about: string; readonly state: Promise<PoolState> } | undefined
+  const doubt = () => {
+    clean_until = Number.NEGATIVE_INFINITY
+    doubts++
+  }
+
+  async function ask(at: CoinPlace, tip: StoredBlock): Promise<PoolState> {
+    const [asked_at, asked_doubts] = [performance.now(), doubts]
+    const watched = await untouchedOutputs(scene, at, tip)
+    // A block that was stored meanwhile has made some of them.
+    if ((await tipOf(scene.db(), at.network))?.hash !== tip.hash) return 'unclear'
+    const states = await statesOf(scene, tip, watched)
+    const has = (state: OutputState) => states.includes(state)
+    if (has('spent')) {
+      // Read again: meanwhile a transfer may have reserved or spent the output, or a block may have spent it.
+      const still = new Set((await untouchedOutputs(scene, at, tip)).map(({ id }) => id))
+      const outputs = watched
+        .filter(({ id }, place) => states[place] === 'spent' && still.has(id))
+        .map(({ id }) => id)
+      if (outputs.length > 0) {
+        doubt()
         const said = `chain: bitcoin: nodes show transactions that spend ${outputs.length} output(s) of the wallet and that this database did not sign; nothing is sent`
         scene.log.warn({ network: NETWORK, outputs: outputs.slice(0, NAMED_MOST) }, said)
         return 'taken'
       }
-      // Of change that no node has, nobody can tell: its transaction is broadcast again, and would wait for itself here.
-      if (watched.some(({ is_mined }, place) => is_mined && states[place] === 'unclear')) return 'unclear'
-      clean_until = asked_at + POOL_FRESH_MS
-      return 'clean'
+    }
+    if (has('unclear')) return 'unclear'
+    if (!has('spent') && doubts === asked_doubts) clean_until = asked_at + POOL_FRESH_MS
+    return 'clean'
+  }
+
+  return {
+    async state(at, tip) {
+      if (performance.now() < clean_until) return 'clean'
+      const about = `${doubts} ${tip.hash}`
+      if (asking?.about !== about) {
+        const state = ask(at, tip).finally(() => {
+          if (asking?.state === state) asking = undefined
+        })
+        asking = { about, state }
+      }
+      return asking.state
     },
-    doubt() {
-      clean_until = Number.NEGATIVE_INFINITY
-    },
+    doubt,
   }
 }
 
@@ -81,18 +105,28 @@ async function untouchedOutputs(
   at: CoinPlace,
   tip: StoredBlock,
 ): Promise<readonly Untouched[]> {
-  const bounds = {
-    ...{ coinbase_height: tip.height, final_height: tip.height, limit: SELECTABLE_MOST },
-    has_deposits: scene.canSpendAt !== undefined,
-  }
-  const free = await freeCoins(scene.db(), at, bounds)
-  const change = unminedChange(await scene.spendersOf(at), at.script)
+  const bounds = { coinbase_height: tip.height, final_height: tip.height, limit: SELECTABLE_MOST }
+  const has_deposits = scene.canSpendAt !== undefined
+  const free = await freeCoins(scene.db(), at, { ...bounds, has_deposits })
+  // The largest coins may not be spendable yet: then these are others.
+  const spendable = await spendableCoins(scene, at, tip)
+  const change = unminedChange(await scene.spendersOf(at), at.script, { is_signed_enough: true })
   const unsigned = await unsignedCoins(scene.db(), at)
-  return [
-    ...[...free, ...unsigned].map(({ id }) => ({ id, is_mined: true })),
+  const found = [
+    ...[...free, ...spendable].map(({ id }) => ({ id, is_mined: true })),
+    ...unsigned,
     ...change.map(({ id }) => ({ id, is_mined: false })),
   ]
+  return [...new Map(found.map((output) => [output.id, output])).values()]
 }
+
+const spendableCoins = (scene: CoinScene, at: CoinPlace, tip: StoredBlock) =>
+  freeCoins(scene.db(), at, {
+    coinbase_height: tip.height + 1n - COINBASE_DEPTH,
+    final_height: finalHeightOf(scene, tip),
+    has_deposits: scene.canSpendAt !== undefined,
+    limit: SELECTABLE_MOST,
+  })
 
 /** The newest block that is deep enough to be final. */
 const finalHeightOf = ({ confirmations }: CoinScene, { height }: StoredBlock): bigint =>
@@ -115,7 +149,7 @@ export async function walletStateOf(
   const { next_nonce, open } = await reservationsOf(scene.db(), at)
   const stateOf = (final: bigint, mined: bigint, pool: bigint): WalletState => ({
     ...{ wallet: at.address, final, final_height, mined, pool },
-    claimed: pool_state === 'unclear' ? pool + 1n : pool,
+    ...(pool_state === 'unclear' ? { claimed: pool + 1n, is_unclear: true as const } : { claimed: pool }),
   })
   if (pool_state === 'taken') return stateOf(next_nonce, next_nonce, next_nonce + foreign.all + 1n)
   if (foreign.all > 0n)
@@ -141,13 +175,7 @@ export async function chooseCoins(scene: CoinScene, watch: PoolWatch, order: Cha
   const at = await scene.placeOf()
   const script_bytes = scriptOfOrder(order).length / 2
   const needs = { amount: order.amount, sat_per_vbyte: await rail.satPerVbyte(), script_bytes }
-  const bounds = {
-    coinbase_height: tip.height + 1n - COINBASE_DEPTH,
-    final_height: finalHeightOf(scene, tip),
-    has_deposits: scene.canSpendAt !== undefined,
-    limit: SELECTABLE_MOST,
-  }
-  const free = await freeCoins(db(), at, bounds)
+  const free = await spendableCoins(scene, at, tip)
   let coins: readonly Candidate[] = [
     ...free.map((coin) => ({ ...coin, made_by: null, behind: [] })),
     ...unminedChange(await scene.spendersOf(at), at.script).map((coin) => ({ ...coin, address_index: null })),
@@ -157,12 +185,11 @@ export async function chooseCoins(scene: CoinScene, watch: PoolWatch, order: Cha
     if (!chosen) return scene.later(order, 'wallet_too_empty')
     const asked = chosen.map(({ id, made_by }) => ({ id, is_mined: made_by === null }))
     const states = await statesOf(scene, tip, asked)
-    const is_taken = states.includes('spent')
-    if (is_taken || asked.some(({ is_mined }, place) => is_mined && states[place] === 'unclear')) {
-      // The wallet is looked at before any other coin is chosen: the payment of this transfer may be what spends the coin.
-      if (is_taken) watch.doubt()
-      return scene.later(order, 'endpoints_disagree')
-    }
+    const spent = chosen.filter((_, place) => states[place] === 'spent')
+    // If no other transfer has reserved the coin, a lost payment of this very transfer may spend it: no other coin may pay it then.
+    const is_foreign = spent.length > 0 && !(await areReserved(db(), spent))
+    if (is_foreign) watch.doubt()
+    if (is_foreign || states.includes('unclear')) return scene.later(order, 'endpoints_disagree')
     const doubtful = new Set(
       chosen.filter((coin, place) => states[place] !== 'unspent' || !hasKey(scene, coin)),
     )

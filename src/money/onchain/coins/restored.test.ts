@@ -5,12 +5,14 @@ import { type CoinsStage, openCoinsStage } from '../../../../test/chains/coins-s
 import { copyRows } from '../../../../test/support/custody.ts'
 import { createDatabase } from '../../../../test/support/database.ts'
 import { silent } from '../../../../test/support/rail-bench.ts'
+import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
 import type { Coin } from '../../../rails/chain/bitcoin/rail.ts'
 import { isPaused } from '../../custody/controls.ts'
+import { nextNonceOf, walletIdOf } from '../../custody/wallets.ts'
 import { chainOrderOf } from '../order.ts'
 import { transferSteps } from '../steps.ts'
 import { transferById } from '../store.ts'
-import { reserveNonce } from '../transactions.ts'
+import { attemptsOf, reserveNonce } from '../transactions.ts'
 import { coinIdOf } from './block-effects.ts'
 import { coinsOf } from './store.ts'
 
@@ -95,6 +97,45 @@ test('a coin that a mempool spends is not passed over for another one, although 
   await node.send(spentBySomebody(coins.find((coin) => coinIdOf(coin) === first!.id)!))
   expect(await chain.chooseCoins!(order)).toMatchObject({ kind: 'later', why: 'endpoints_disagree' })
   expect((await chain.wallet()).pool).toBe(pool + 1n)
+}, 120_000)
+
+/** How many transactions of the wallet a node of the service finds that the database does not know. It starts now, and has asked nothing before. */
+async function unknownNonces(): Promise<bigint> {
+  const node = stage.openOn(stage.bench.database.url)
+  onTestFinished(node.stop)
+  const { pool, wallet } = await node.world.chains.bitcoin.wallet()
+  return pool - (await nextNonceOf(node.world.db, walletIdOf('bitcoin', wallet)))
+}
+
+/** Somebody spends the change of the newest transaction of this transfer, in the mempool. */
+async function spendChangeOf(transfer_id: string): Promise<void> {
+  const { node, wallet, world } = stage
+  const { signed } = (await attemptsOf(world.db, transfer_id)).at(-1)!
+  const { txid, outputs } = readSigned(signed)
+  await node.send(signed).catch(() => {})
+  const vout = outputs.findIndex(({ script }) => script === wallet.script)
+  await node.send(spentBySomebody({ txid, vout, ...outputs[vout]! }))
+}
+
+test('a foreign transaction that spends change of a payment stops the rail, although the database has the payment as signed only', async () => {
+  const { first } = await openScene()
+  stage.rail.broadcast = async () => ({ kind: 'unknown' })
+  await stage.carry(first.id)
+  expect(await stage.now(first.id)).toMatchObject({ status: 'pending' })
+  await spendChangeOf(first.id)
+  expect(await unknownNonces()).toBe(1n)
+}, 120_000)
+
+test('a foreign transaction that spends unmined change stops the rail, although a transfer without a signature has reserved the change', async () => {
+  const { first, second } = await openScene()
+  const { chain, world } = stage
+  await stage.carry(first.id)
+  const chosen = await chain.chooseCoins!(chainOrderOf(second))
+  if (chosen.kind !== 'chosen') throw new Error(`no coins: ${chosen.why}`)
+  await world.commit(reserveNonce(second, await chain.wallet(), 10, { coins: chosen.coins }))
+  expect(await coinsOf(world.db, second.id)).toMatchObject([{ made_by: first.id, block_height: null }])
+  await spendChangeOf(first.id)
+  expect(await unknownNonces()).toBe(1n)
 }, 120_000)
 
 test('no coin is reserved once a block with a foreign transaction is stored, although the chain was asked before it', async () => {

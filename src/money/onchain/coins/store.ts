@@ -122,15 +122,15 @@ export async function freeCoins(
   return rows
 }
 
-/** Mined coins of open transfers for which nothing is signed. */
+/** Coins of open transfers for which nothing is signed. */
 export async function unsignedCoins(
   db: Db,
   { wallet_id, network }: { readonly wallet_id: string; readonly network: Network },
-): Promise<readonly Pick<StoredCoin, 'id'>[]> {
+): Promise<readonly { readonly id: string; readonly is_mined: boolean }[]> {
   const { rows } = await db.query({
     name: 'unsigned coins',
-    text: `SELECT c.id FROM open_transfers q JOIN coins c ON c.reserved_by = q.id
-      WHERE q.network = $1 AND c.wallet_id = $2 AND c.spent_by IS NULL AND c.block_height IS NOT NULL
+    text: `SELECT c.id, c.block_height IS NOT NULL AS is_mined FROM open_transfers q JOIN coins c ON c.reserved_by = q.id
+      WHERE q.network = $1 AND c.wallet_id = $2 AND c.spent_by IS NULL
         AND NOT EXISTS (SELECT FROM transactions x WHERE x.transfer_id = q.id) ORDER BY c.id`,
     values: [network, wallet_id],
   })

@@ -37,16 +37,19 @@ export function unminedBehind(
 
 /**
  * Change that another transfer may spend: only that of a transfer with a single payment, which was broadcast. A transfer with several
- * transactions may end by any of them, and each has another output for its change.
+ * transactions may end by any of them, and each has another output for its change. `is_signed_enough`: also what the database has as
+ * signed only: it may have forgotten the broadcast.
  */
 export function unminedChange(
   spenders: ReadonlyMap<string, OpenSpender>,
   script: string,
+  { is_signed_enough = false }: { readonly is_signed_enough?: boolean } = {},
 ): readonly UnminedChange[] {
   return [...spenders.values()].flatMap((spender) => {
     const { transfer_id: made_by, signed, made, purpose } = spender
     const is_settled = spender.is_canceled || spender.is_mined || spender.is_spent_further
-    if (!signed || made !== 1 || purpose !== 'pay' || !spender.is_followed || is_settled) return []
+    if (!signed || made !== 1 || purpose !== 'pay' || is_settled) return []
+    if (!spender.is_followed && !is_signed_enough) return []
     const behind = unminedBehind(spenders, [made_by])
     if (!behind) return []
     const { txid, outputs } = readSigned(signed)

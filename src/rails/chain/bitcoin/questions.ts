@@ -106,18 +106,17 @@ async function statesOnce(
   outputs: readonly WatchedOutput[],
 ): Promise<readonly OutputState[]> {
   const nodes = await askQuorum(rpc, (node) => statesAt(node, tip, outputs))
-  return outputs.map(({ is_mined }, at): OutputState => {
-    const said = nodes.map((states) => states[at]!)
-    if (said.includes('spent')) return 'spent'
-    const is_shown = is_mined ? said.every((one) => one === 'unspent') : said.includes('unspent')
-    return is_shown ? 'unspent' : 'unclear'
+  return outputs.map((_, at): OutputState => {
+    const said = new Set(nodes.map((states) => states[at]!))
+    const first = (['spent', 'unclear', 'unspent'] as const).find((state) => said.has(state))
+    return first ?? 'absent'
   })
 }
 
 /**
  * A node does not tell a spent output from one that was never made, so it must also show that it has what made the output: for mined
  * outputs, that the newest stored block is in its chain; for others, that it has their transaction. It must show that before the question
- * and after it, because a block may arrive or disappear meanwhile.
+ * and after it, because a block may arrive or disappear meanwhile. A newer block may have both the transaction and what spends its output.
  */
 async function statesAt(
   node: RpcNode,
@@ -126,17 +125,22 @@ async function statesAt(
 ): Promise<readonly OutputState[]> {
   const look = async () => ({
     has_tip: (await node.ask(blockHash(block_height))) === block_hash,
+    is_ahead: (await node.ask(blockHash(block_height + 1n))) !== null,
     places: await Promise.all(outputs.map((output) => placeOf(node, output))),
   })
   const before = await look()
   const now = await Promise.all(outputs.map((output) => node.ask(unspentOutput(output, WITH_MEMPOOL))))
   const after = await look()
   const has_tip = before.has_tip && after.has_tip
+  const is_ahead = before.is_ahead || after.is_ahead
   return outputs.map(({ is_mined }, at) => {
+    const is_there = now[at] !== null
+    if (is_mined) return has_tip ? (is_there ? 'unspent' : 'spent') : 'unclear'
+    if (is_there) return 'unspent'
     const place = before.places[at]
-    const has_maker = is_mined ? has_tip : place !== undefined && place === after.places[at]
-    if (now[at] !== null) return is_mined && !has_tip ? 'unclear' : 'unspent'
-    return has_maker ? 'spent' : 'unclear'
+    if (place !== after.places[at]) return 'unclear'
+    if (place !== undefined) return 'spent'
+    return is_ahead ? 'unclear' : 'absent'
   })
 }
 

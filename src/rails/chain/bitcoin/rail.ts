@@ -38,10 +38,11 @@ export type Spending = {
 export type WatchedOutput = Outpoint & { readonly is_mined: boolean }
 
 /**
- * `spent`: a node shows that a transaction spends the output, in its mempool or in a newer block. `unspent`: nobody shows that, and of a mined
- * output all nodes show that it is there, of any other at least one. `unclear`: the nodes cannot tell, as during a reorganisation.
+ * `spent`: a node shows that a transaction spends the output, in its mempool or in a newer block. `unspent`: no node shows that, and of a mined
+ * output all nodes show that it is there, of any other at least one. `absent`: no node has the transaction of an output that is not mined.
+ * `unclear`: a node cannot tell, as during a reorganisation, or while it has a newer block than the others.
  */
-export type OutputState = 'unspent' | 'spent' | 'unclear'
+export type OutputState = 'unspent' | 'spent' | 'absent' | 'unclear'
 
 /**
  * Bitcoin, as nodes tell it. A node has no wallet of ours and no index: the service follows blocks and keeps its own set of coins
