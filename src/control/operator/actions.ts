@@ -149,7 +149,9 @@ export const moneyActs: { readonly [Name in MoneyActionName]: MoneyAct<Name> } =
       const proposal = proposal_id === null ? undefined : await proposalById(world.db, proposal_id)
       const told = { books: chainBooks, proposed_at: proposal?.proposed_at }
       const foreign = rail === 'pix' ? undefined : await findForeignNonces(world, rail, told)
-      const { replayed } = await world.commit(resumeRail(order, foreign))
+      const { replayed } = await world.commit(
+        resumeRail({ ...order, proposed_at: proposal?.proposed_at }, foreign),
+      )
       return { id: rail, text: replayed ? 'had been resumed by this proposal before' : 'resumed' }
     },
   },

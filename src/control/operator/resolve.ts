@@ -1,7 +1,9 @@
 import { type Reason, Refusal, refuse } from '../../core/errors.ts'
+import type { Network } from '../../core/networks.ts'
 import { makeDue } from '../../db/due.ts'
 import { chainOrderOf } from '../../money/onchain/order.ts'
 import { endOf, type StepSource, stepTransfer, type TransferStep } from '../../money/onchain/settle.ts'
+import { unknownPayments } from '../../money/onchain/steps.ts'
 import { isFinalTransfer, type Transfer, transferById } from '../../money/onchain/store.ts'
 import { attemptsOf, reservationOf } from '../../money/onchain/transactions.ts'
 import { pixOrderOf } from '../../money/pix/order.ts'
@@ -325,12 +327,23 @@ export async function cancelTransfer(
 ): Promise<Done> {
   const found = await transferById(world.db, transfer_id)
   if (!found) refuse('transfer_not_found', { message: `No transfer ${transfer_id} in ${world.environment}.` })
+  if (found.nonce === null && !isFinalTransfer(found)) await assertKnowsPayments(world, found.network)
   const { transfer } = await world.commit(stepTransfer(world, found, { kind: 'cancel' }, { by: 'operator' }))
   // Ended before it was canceled. An approval that is repeated after a crash finds the cancel, whatever came of it.
   if (transfer.cancel_requested_at === null) throw supersededBy(transfer)
   await makeDue(world.db, 'transfers', transfer_id)
   const { status } = transfer
   return { id: transfer_id, text: canceledWords(transfer), status }
+}
+
+/** The money goes back at once. A database that is behind the chain may have forgotten that it paid the transfer. */
+async function assertKnowsPayments(world: World, network: Network): Promise<void> {
+  const why = await unknownPayments(world, network)
+  if (why === 'rail_paused' || why === 'endpoints_disagree')
+    refuse('not_possible', {
+      message: `${network} has transactions of the wallet that this database does not know: one of them may have paid this transfer. Nothing was changed. Look them up first (docs/operate/custody.md).`,
+      details: { reason: 'foreign_transactions_found' },
+    })
 }
 
 function canceledWords(transfer: Transfer): string {

@@ -6,7 +6,12 @@ import { networks } from '../../core/networks.ts'
 import { afterCommit, type Pool, transaction } from '../../db/pool.ts'
 import { wholeOf } from '../../db/share.ts'
 import { type Command, type Decision, keep, writeTo } from '../../ledger/command.ts'
-import { closePauseExceptions, recordException } from '../../records/exceptions/store.ts'
+import {
+  closePauseExceptions,
+  type NewException,
+  newestForeign,
+  recordException,
+} from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import {
   controlFacts,
@@ -36,6 +41,8 @@ export type Pausing = {
   /** An operator's e-mail, `shell`, or `service`. */
   readonly by: string
   readonly reason: string
+  /** Recorded in the same transaction, also if the rail is paused already: whoever resumes the rail then finds the exception. */
+  readonly exception?: NewException
 }
 
 export const assetOfRail = (rail: RailName): Asset => (rail === 'pix' ? 'BRL' : networks[rail].asset)
@@ -160,10 +167,12 @@ type Paused = { readonly control: RailControl; readonly changed: boolean }
  */
 export async function pauseRail(
   world: Pick<World, 'db' | 'clock'>,
-  { rail, by, reason }: Pausing,
+  { rail, by, reason, exception }: Pausing,
 ): Promise<Paused> {
   return transaction(world.db, async (tx) => {
     const before = await lockControl(tx, rail)
+    if (exception) await recordException(tx, world.clock, exception)
+    afterCommit(tx, () => forgetControls(world))
     if (before.paused_at !== null) return { control: before, changed: false }
     const control = await saveControl(tx, before, { changed_by: by, reason }, (paused_at) => ({
       ...before,
@@ -178,7 +187,6 @@ export async function pauseRail(
       partner_id: null,
       details: { paused_by: by, reason },
     })
-    afterCommit(tx, () => forgetControls(world))
     return { control, changed: true }
   })
 }
@@ -188,6 +196,20 @@ export type Resuming = Pausing & {
   readonly proposal_id: string | null
   /** The pause that the operators decided on; undefined: whichever there is. */
   readonly paused_at?: string
+  /** When the resume was proposed: operators had looked at what was found before. Absent: now. */
+  readonly proposed_at?: Date | undefined
+}
+
+/** Of chains, `findForeignNonces` (wallets.ts) judges it. */
+function assertNoneSince(
+  newest: { readonly object_id: string; readonly opened_at: Date } | undefined,
+  proposed_at: Date,
+): void {
+  if (!newest || newest.opened_at < proposed_at) return
+  refuse('not_possible', {
+    message: `Payment ${newest.object_id}, which this database does not know, was found after this resume was proposed. Nothing was changed. Look up each payment that an open exception names: what it paid must not be paid again (docs/operate/custody.md). Then propose anew to resume the rail.`,
+    details: { reason: 'foreign_transactions_found' },
+  })
 }
 
 /**
@@ -195,19 +217,23 @@ export type Resuming = Pausing & {
  * not know, which the operators accept by resuming (wallets.ts).
  */
 export function resumeRail(
-  { rail, by, reason, proposal_id, paused_at }: Resuming,
+  { rail, by, reason, proposal_id, paused_at, proposed_at }: Resuming,
   foreign?: ForeignNonces,
 ): Command<{ readonly replayed: boolean }> {
   return {
     partner_id: '',
     locks: {
       rows: [{ source: controlRows, id: rail }, ...(foreign?.rows ?? [])],
-      reads: proposal_id === null ? [] : [{ source: resumedRows, id: proposal_id }],
+      reads: [
+        { source: newestForeign, id: rail },
+        ...(proposal_id === null ? [] : [{ source: resumedRows, id: proposal_id }]),
+      ],
     },
     decide(held): Decision<{ readonly replayed: boolean }> {
       if (proposal_id !== null && held.row(resumedRows, proposal_id)) return { result: { replayed: true } }
       const before = held.row(controlRows, rail) ?? { id: rail, ...freeRail(rail) }
       assertPaused(before, paused_at)
+      if (rail === 'pix' && proposed_at) assertNoneSince(held.row(newestForeign, rail), proposed_at)
       const resumed = { paused_at: null, paused_by: null, paused_reason: null }
       const after = { ...before, ...resumed }
       return {
@@ -225,6 +251,7 @@ export function resumeRail(
           }),
           writeTo(closePauseExceptions, {
             rail,
+            looked_at: proposed_at ?? held.now,
             closed_at: held.now,
             closed_by: by,
             closed_reason: `resumed: ${reason}`,

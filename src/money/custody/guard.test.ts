@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, onTestFinished } from 'vitest'
 import { chainTest as test } from '../../../test/chains/chain-test.ts'
+import type { ProxyMode } from '../../../test/chains/rpc-proxy.ts'
 import { openBareWorld } from '../../../test/support/bare-world.ts'
 import {
   acceptForeignNonces,
@@ -18,7 +19,7 @@ import { networks } from '../../core/networks.ts'
 import { audit } from '../../ledger/audit.ts'
 import { sliceChecks } from '../../node/worlds.ts'
 import type { ChainRail } from '../../rails/chain/rail.ts'
-import { exceptionsAbout } from '../../records/exceptions/store.ts'
+import { closeOpenException, exceptionsAbout } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
 import { transferSteps } from '../onchain/steps.ts'
 import { transferById } from '../onchain/store.ts'
@@ -139,6 +140,37 @@ describe('a database that was restored from a backup', () => {
     stage.endpoints[1].become({})
     await carry(id)
     expect(await now(id)).toMatchObject({ status: 'processing', nonce: 0n })
+  }, 120_000)
+
+  test('is not resumed while transactions that were shown are not shown any more, and refuses no order meanwhile', async () => {
+    custody = await openCustodyStage({
+      chain: { screen: async () => ({ kind: 'refused', rail_code: 'token_refuses' }) },
+    })
+    const { bench, world, stage } = custody
+    const { carry, paused, now } = workOn(world)
+    const { id } = await custody.transfer(await bench.customer({ USDT: BALANCE }))
+    const show = (mode: ProxyMode) => {
+      for (const endpoint of stage.endpoints) endpoint.become(mode)
+    }
+    show({
+      rewrite: ({ method, params }, reply) =>
+        method === 'eth_getTransactionCount' && params[1] === 'pending' ? { ...reply, result: '0x2' } : reply,
+    })
+    await carry(id)
+    expect(await now(id), 'it may have been paid').toMatchObject({ status: 'pending' })
+    expect(paused).toHaveLength(1)
+    show({})
+    const accept = () =>
+      acceptForeignNonces(world, { network: 'polygon', reason: 'looked up', proposal_id: null })
+    await expect(accept()).rejects.toMatchObject({
+      sentence: expect.stringContaining('do not show any more'),
+      details: { reason: 'foreign_transactions_wait' },
+    })
+    const reason = 'They can never be mined.'
+    await closeOpenException(world.db, { kind: 'foreign_transactions', object_id: walletId(), reason })
+    expect(await accept()).toBeUndefined()
+    await carry(id)
+    expect(await now(id)).toMatchObject({ status: 'failed', rail_code: 'token_refuses' })
   }, 120_000)
 
   test('broadcasts no stored transaction again while foreign ones are in a mempool, and operators must wait for them', async () => {

@@ -113,10 +113,8 @@ async function assertLookedAt(
   proposed_at: Date | undefined,
 ): Promise<void> {
   const object_id = walletIdOf(network, state.wallet)
-  const open = (await exceptionsAbout(world.db, object_id)).find(
-    ({ kind, closed_at }) => kind === FOREIGN && closed_at === null,
-  )
-  const names_all = open !== undefined && BigInt(String(open.details.next_nonce_known)) >= state.pool
+  const open = await openForeign(world, object_id)
+  const names_all = open !== undefined && open.next_nonce_known >= state.pool
   if (names_all && (proposed_at === undefined || open.opened_at < proposed_at)) return
   if (open && !names_all) {
     const reason = 'There are more such transactions by now: a new exception counts them.'
@@ -126,6 +124,31 @@ async function assertLookedAt(
   refuse('not_possible', {
     message: `${problem} Nothing was changed. Look up each of them: what it paid must not be paid again (docs/operate/custody.md). Then propose anew to resume the rail.`,
     details: { reason: 'foreign_transactions_found' },
+  })
+}
+
+async function openForeign(world: World, object_id: string) {
+  const found = (await exceptionsAbout(world.db, object_id)).find(
+    ({ kind, closed_at }) => kind === FOREIGN && closed_at === null,
+  )
+  return found && { ...found, next_nonce_known: BigInt(String(found.details.next_nonce_known)) }
+}
+
+/**
+ * A transaction that the endpoints showed and do not show any more may still be in other mempools: when it is mined after the resume, what
+ * it paid has been paid again under another nonce.
+ */
+async function assertNoneVanished(
+  world: World,
+  { network, state, next_nonce }: ForeignTransactions,
+): Promise<void> {
+  const open = await openForeign(world, walletIdOf(network, state.wallet))
+  const shown = state.pool > next_nonce ? state.pool : next_nonce
+  if (!open || open.next_nonce_known <= shown) return
+  const unknown = open.next_nonce_known - shown
+  refuse('not_possible', {
+    message: `Exception ${open.id} counts ${unknown === 1n ? '1 transaction' : `${unknown} transactions`} of wallet ${state.wallet} that the endpoints of ${network} do not show any more. Another mempool may still have them, and what they pay would be paid again. Nothing was changed. Have them replaced or mined (docs/operate/custody.md). If they can never be mined, close the exception. Then resume the rail.`,
+    details: { reason: 'foreign_transactions_wait' },
   })
 }
 
@@ -199,6 +222,7 @@ export async function findForeignNonces(
       message: `The nodes of ${network} cannot tell at the moment whether a transaction that this database does not know spends coins of wallet ${state.wallet}. Nothing was changed. Resume the rail again in a minute.`,
       details: { reason: 'foreign_transactions_wait' },
     })
+  await assertNoneVanished(world, { network, state, next_nonce })
   if (state.pool > next_nonce) {
     await assertLookedAt(world, { network, state, next_nonce }, proposed_at)
     await assertFinalAndBooked(world, { network, state }, books)

@@ -20,6 +20,7 @@ import {
   operatorCredits,
   paymentsByReference,
   type ReferencedPayment,
+  returnsByReference,
   type TransactionCredits,
   transactionCredits,
 } from './store.ts'
@@ -114,9 +115,17 @@ function creditOfPayment(
     locks: {
       ...command.locks,
       rows: [...rows, { source: creditTurns, id: reference }],
-      reads: [...reads, { source: paymentsByReference, id: reference }],
+      reads: [
+        ...[...reads, { source: paymentsByReference, id: reference }],
+        { source: returnsByReference, id: reference },
+      ],
     },
     decide(held) {
+      const returned = held.row(returnsByReference, reference)
+      if (returned)
+        refuse('invalid_request', {
+          message: `${reference} names a return of payout ${returned.payout_id}, which the service has credited itself. Do not credit it by hand.`,
+        })
       const paid = held.row(paymentsByReference, reference)
       if (paid) assertCreditable(paid, money)
       const { keeps = [], ...decision } = command.decide(held)

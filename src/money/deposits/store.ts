@@ -109,6 +109,14 @@ export const paymentsByReference = rowSource<ReferencedPayment>(
   'SELECT end_to_end_id AS id, charge_id, amount, amount_returned FROM pix_received WHERE end_to_end_id = ANY($1::text[])',
 )
 
+/** A reference that names a returned payout: the network id of the return, or the end_to_end_id of the payout. */
+export const returnsByReference = rowSource<{ readonly id: string; readonly payout_id: string }>(
+  'returns of payouts by reference',
+  `SELECT return_id AS id, payout_id FROM pix_returns WHERE return_id = ANY($1::text[]) AND payout_id IS NOT NULL
+   UNION SELECT e.end_to_end_id, p.id FROM end_to_end_ids e JOIN payouts p ON p.id = e.payout_id
+     WHERE e.end_to_end_id = ANY($1::text[]) AND p.amount_returned > 0`,
+)
+
 /** What the service and operators know of a transaction on a chain. */
 export type TransactionCredits = {
   /** The hash without 0x, in lower case. */

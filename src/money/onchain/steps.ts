@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { crashPoint } from '../../core/crash-point.ts'
+import type { Network } from '../../core/networks.ts'
 import { retryAfter } from '../../db/due.ts'
 import { InvalidAnswer } from '../../rails/answers.ts'
 import {
@@ -26,7 +27,7 @@ import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
 import { isPaused, pauseRail } from '../custody/controls.ts'
 import { openGuard, type PauseRail } from '../custody/guard.ts'
-import { addWallet, nextNonceOf } from '../custody/wallets.ts'
+import { addWallet, nextNonceOf, walletIdOf } from '../custody/wallets.ts'
 import { areReserved } from './coins/store.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
@@ -240,7 +241,12 @@ async function reserve(world: CarryingWorld, transfer: Transfer): Promise<void> 
   const rail = world.chains[transfer.network]
   const screened = await rail.screen(chainOrderOf(transfer))
   if (screened.kind === 'later') return waitUntil(world, transfer, screened)
-  if (screened.kind === 'refused') return void (await step(world, transfer, screened))
+  if (screened.kind === 'refused') {
+    // A restored database has forgotten what it paid: a refusal of today must not give that money back.
+    const why = await unknownPayments(world, transfer.network)
+    if (why) return waitUntil(world, transfer, { at: new Date(world.clock.now() + RETRY_MS), why })
+    return void (await step(world, transfer, screened))
+  }
   const wallet = await rail.wallet()
   await addWallet(world.db, transfer.network, wallet)
   const chosen = await rail.chooseCoins?.(chainOrderOf(transfer))
@@ -365,7 +371,7 @@ async function payAnew(
 ): Promise<void> {
   if (transfer.cancel_requested_at !== null) {
     if (is_drafted) return pollLater(world, transfer)
-    const unknown = await unknownPayments(world, transfer)
+    const unknown = await unknownPayments(world, transfer.network)
     if (unknown) {
       await reportWaiting(world, transfer, unknown, transfer.cancel_requested_at)
       return later(world, transfer, PAUSED_MS)
@@ -393,15 +399,14 @@ async function payAnew(
  * Why the database may not know all payments of its wallet, as after the restore of a backup: one of them may have paid the transfer.
  * Undefined if it knows all of them.
  */
-async function unknownPayments(
-  world: World,
-  { network, wallet_id }: Transfer,
-): Promise<LaterReason | undefined> {
+export async function unknownPayments(world: World, network: Network): Promise<LaterReason | undefined> {
   const rail = world.chains[network]
-  if (!rail.has_wallet || wallet_id === null) return undefined
+  if (!rail.has_wallet) return undefined
   const state = await rail.wallet().catch(() => undefined)
   if (!state) return 'endpoints_unavailable'
-  return state.pool > (await nextNonceOf(world.db, wallet_id)) ? 'rail_paused' : undefined
+  const next_nonce = await nextNonceOf(world.db, walletIdOf(network, state.wallet))
+  if (state.pool > next_nonce) return 'rail_paused'
+  return state.claimed > next_nonce ? 'endpoints_disagree' : undefined
 }
 
 async function bringForward(
@@ -461,10 +466,11 @@ async function replaceIfStuck(world: World, transfer: Transfer, made: readonly A
   if (!isStuck(world, transfer, newest)) return
   // A cancel is replaced by a cancel, and a payment by a payment.
   const signed = await signNext(world, transfer, made, newest.purpose)
-  // An older transaction may be the one that waits: a node may have crashed after it stored the newest and before it broadcast it.
+  // The newest one may be in no pool, or in that of a single node: a node of the service may have crashed before it broadcast it, or other
+  // nodes have dropped it.
   if ('why' in signed) {
     await reportWaiting(world, transfer, signed.why, newest.created_at)
-    if (made.length > 1) await broadcastAgain(world, transfer, made)
+    await broadcastAgain(world, transfer, made)
     return
   }
   if (isFinalTransfer(signed)) return

@@ -73,7 +73,8 @@ async function bringBack(world: World, pause: PauseRail, watched: Watched): Prom
   if (seen.kind === 'taken' || seen.kind === 'mined') return askAgain(world.db, id, UNCLEAR_MS)
   if (status === 'failed' && spendsNonce(transfer)) return keepUnpaid(world, watched, seen.kind)
   // A reverted payment is not broadcast again: it might pay this time, and the customer has the money back.
-  if (seen.kind === 'absent' && mined.purpose === (status === 'confirmed' ? 'pay' : 'cancel'))
+  const is_out = seen.kind === 'absent' || seen.kind === 'waiting'
+  if (is_out && mined.purpose === (status === 'confirmed' ? 'pay' : 'cancel'))
     await rail.broadcast(chainOrderOf(transfer), mined)
 }
 

@@ -46,6 +46,7 @@ export function openCompareSent(world: World): (db: Db, shouldContinue: ShouldCo
     const now = world.clock.now()
     const newest = Math.floor(now / SLICE_MS)
     for (const slice of compared_at.keys()) if (slice <= newest - SLICES) compared_at.delete(slice)
+    let failure: unknown
     for (let slice = newest; slice > newest - SLICES; slice--) {
       const is_due = now - (compared_at.get(slice) ?? -Infinity) >= AGAIN_MS
       if (slice <= newest - NEWEST && !is_due) continue
@@ -53,15 +54,21 @@ export function openCompareSent(world: World): (db: Db, shouldContinue: ShouldCo
         from: new Date(slice * SLICE_MS),
         to: new Date(Math.min(now, (slice + 1) * SLICE_MS)),
       }
-      if (!(await compareSent(world, db, { ...window, shouldContinue }))) return
-      compared_at.set(slice, now)
+      // An hour whose list cannot be read keeps no other hour from being compared.
+      const is_done = await compareSent(world, db, { ...window, shouldContinue }).catch((error: unknown) => {
+        failure ??= error
+        return undefined
+      })
+      if (is_done === false || (failure !== undefined && !shouldContinue())) break
+      if (is_done) compared_at.set(slice, now)
     }
+    if (failure !== undefined) throw failure
   }
 }
 
 type Window = { readonly from: Date; readonly to: Date; readonly shouldContinue: ShouldContinue }
 
-/** `db` is the connection that the chore holds. False: the run ended before the list did. */
+/** `db` is the connection that the chore holds. False: the run ended before the list did, or before all unknown payments were named. */
 export async function compareSent(
   world: World,
   db: Db,
@@ -70,8 +77,11 @@ export async function compareSent(
   const { account } = world.pix
   if (!account) return true
   const unread = openUnreadReport(db, world.clock, { list: 'sent', from, to })
+  let are_named = true
   const reader: ListReader = {
-    take: (batch) => compareBatch(world, db, batch),
+    async take(batch) {
+      are_named = (await compareBatch(world, db, batch)) && are_named
+    },
     async unread(entry) {
       await unread.add(entry)
       await compareUnread(world, db, entry)
@@ -79,7 +89,7 @@ export async function compareSent(
   }
   const is_whole = await readSent(account, { from, to, shouldContinue }, reader)
   await unread.end()
-  return is_whole
+  return is_whole && are_named
 }
 
 type ListReader = {
@@ -88,7 +98,10 @@ type ListReader = {
   unread(entry: UnreadEntry): Promise<void>
 }
 
-/** Reads the payments under ids of this service, and hands them on in batches. False: the run ended before the list did. */
+/**
+ * Reads the payments under ids of this service, and hands them on in batches. False: the run ended before the list did. What was read
+ * before an error is handed on, too: an unknown payment must pause the rail although a later page cannot be read.
+ */
 export async function readSent(
   account: PixAccount,
   { from, to, shouldContinue }: Window,
@@ -96,23 +109,29 @@ export async function readSent(
 ): Promise<boolean> {
   let batch: Ours[] = []
   let is_whole = true
-  for await (const sent of account.sent(from, to)) {
-    is_whole = shouldContinue()
-    if (!is_whole) break
-    if ('is_unread' in sent) {
-      await unread(sent)
-      continue
-    }
-    const { send_id } = sent
-    const payout_id = send_id === undefined ? undefined : payoutIdOf(send_id)
-    // Leaves out payments that were made by hand, or by another program.
-    if (send_id === undefined || payout_id === undefined) continue
-    batch.push({ ...sent, send_id, payout_id })
-    if (batch.length < BATCH) continue
-    await take(batch)
+  const hand = async () => {
+    const read = batch
     batch = []
+    await take(read)
   }
-  await take(batch)
+  try {
+    for await (const sent of account.sent(from, to)) {
+      is_whole = shouldContinue()
+      if (!is_whole) break
+      if ('is_unread' in sent) {
+        await unread(sent)
+        continue
+      }
+      const { send_id } = sent
+      const payout_id = send_id === undefined ? undefined : payoutIdOf(send_id)
+      // Leaves out payments that were made by hand, or by another program.
+      if (send_id === undefined || payout_id === undefined) continue
+      batch.push({ ...sent, send_id, payout_id })
+      if (batch.length >= BATCH) await hand()
+    }
+  } finally {
+    await hand()
+  }
   return is_whole
 }
 
@@ -123,8 +142,9 @@ async function compareUnread(world: World, db: Db, { send_id }: UnreadEntry): Pr
   if (!(await knownPayouts(db, [payout_id])).has(payout_id)) await reportUnknown(world, db, [{ send_id }])
 }
 
-async function compareBatch(world: World, db: Db, batch: readonly Ours[]): Promise<void> {
-  if (batch.length === 0) return
+/** False: not all unknown payments were named. */
+async function compareBatch(world: World, db: Db, batch: readonly Ours[]): Promise<boolean> {
+  if (batch.length === 0) return true
   const known = await knownPayouts(
     db,
     batch.map(({ payout_id }) => payout_id),
@@ -134,12 +154,13 @@ async function compareBatch(world: World, db: Db, batch: readonly Ours[]): Promi
     if (payout) await compareOne(world, db, payout, sent)
   }
   // Before the returns: unknown payments must pause the rail even if booking a return fails.
-  await reportUnknown(
+  const are_named = await reportUnknown(
     world,
     db,
     batch.filter(({ payout_id }) => !known.has(payout_id)),
   )
   await bookListedReturns(world, db, batch)
+  return are_named
 }
 
 /** Books the returns that the provider lists and that are not booked yet. */
@@ -190,19 +211,21 @@ const isNamed = async (db: Db, object_id: string, asked: Exception['kind']): Pro
 
 type UnknownSent = Pick<Ours, 'send_id'> & Partial<Ours>
 
-async function reportUnknown(world: World, db: Db, unknown: readonly UnknownSent[]): Promise<void> {
+/** Names a payment and pauses the rail in one transaction: a payment that is named pauses the rail no more. False: there are more. */
+async function reportUnknown(world: World, db: Db, unknown: readonly UnknownSent[]): Promise<boolean> {
   let named = 0
   for (const { send_id, amount, state, end_to_end_id } of unknown) {
     if (await isNamed(db, send_id, 'foreign_transactions')) continue
-    if (++named > UNKNOWN_MOST) return
+    if (++named > UNKNOWN_MOST) return false
     const problem = `The Pix provider has payment ${send_id}, which this database does not know. The database may be restored from a backup, or another installation uses the account.`
-    await recordException(db, world.clock, {
+    const exception = {
       kind: 'foreign_transactions',
       rail: RAIL,
       object_id: send_id,
       partner_id: null,
       details: { problem, amount, state, end_to_end_id },
-    })
-    await pauseRail(world, { rail: RAIL, by: 'service', reason: problem })
+    } as const
+    await pauseRail(world, { rail: RAIL, by: 'service', reason: problem, exception })
   }
+  return true
 }

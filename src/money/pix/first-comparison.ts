@@ -8,11 +8,13 @@ import { compareSent } from './compare-sent.ts'
  * A node that starts on a restored database must not send before it knows what the provider has sent: partners order lost payouts again,
  * under other ids. So the first sends of a node wait until the provider's list was compared with the payouts. The comparison begins
  * shortly before the newest payout of the database, because lost payouts are younger. An unknown payment in the list pauses the rail. The
- * wait is bounded: a list that cannot be read must not stop payments for ever.
+ * wait is bounded: a list that cannot be read must not stop payments for ever. It ends by failures, not by time alone: a process that stood
+ * still has not tried.
  */
 const BEFORE_NEWEST_MS = 3_600_000
 const MOST_MS = 86_400_000
 const WAIT_MOST_MS = 120_000
+const FAILED_LEAST = 5
 const RETRY_MS = 2000
 /** How long an order waits for the comparison before it is refused. */
 const ORDER_WAIT_MS = 1000
@@ -20,8 +22,10 @@ const RETRY_AFTER_SECONDS = 5
 
 type Gate = {
   is_open: boolean
-  /** When the wait ends, on this process's monotonic clock. */
+  /** When the wait may end, on this process's monotonic clock. */
   readonly until: number
+  /** Comparisons that have failed. */
+  failed: number
   /** The comparison that is under way. */
   running?: Promise<void> | undefined
   /** No comparison begins before this time, on this process's monotonic clock. */
@@ -35,7 +39,7 @@ const gates = new WeakMap<Pool, Gate>()
 export function maySend(world: World): boolean {
   if (!world.pix.account) return true
   const gate = gateOf(world)
-  if (gate.is_open || performance.now() >= gate.until) return true
+  if (gate.is_open || (performance.now() >= gate.until && gate.failed >= FAILED_LEAST)) return true
   if (!gate.running && performance.now() >= gate.next_at) begin(world, gate)
   return false
 }
@@ -63,7 +67,7 @@ function gateOf(world: World): Gate {
   const known = gates.get(pool)
   if (known) return known
   const now = performance.now()
-  const gate: Gate = { is_open: false, until: now + WAIT_MOST_MS, next_at: now }
+  const gate: Gate = { is_open: false, until: now + WAIT_MOST_MS, failed: 0, next_at: now }
   gates.set(pool, gate)
   return gate
 }
@@ -75,6 +79,7 @@ function begin(world: World, gate: Gate): void {
         gate.is_open = true
       },
       () => {
+        gate.failed++
         gate.next_at = performance.now() + RETRY_MS
       },
     )

@@ -18,7 +18,7 @@ import type {
 import { simulatedTerms } from '../../rails/pix/simulated.ts'
 import { unreadEntry } from '../../rails/pix/unread.ts'
 import { openExceptions, recordException } from '../../records/exceptions/store.ts'
-import { resumeRail } from '../custody/controls.ts'
+import { pauseRail, resumeRail } from '../custody/controls.ts'
 import { selectControls } from '../custody/controls-store.ts'
 import { deposit } from '../deposits/deposits.ts'
 import { compareSent, openCompareSent } from './compare-sent.ts'
@@ -691,6 +691,37 @@ describe('the list of the provider', () => {
     sent.push(ours(payout.send_id, { returns }), ours(`TRILHO${'0'.repeat(26)}`))
     await expect(compare()).rejects.toMatchObject({ code: 'amount_too_large' })
     expect(await pauses()).toEqual([true])
+  })
+
+  test('pauses the rail for an unknown payment although the rest of the list cannot be read', async () => {
+    await open({
+      account: {
+        balance: async () => ({ available: 0n, blocked: 0n }),
+        async *sent() {
+          yield ours(`TRILHO${'0'.repeat(26)}`)
+          throw new Error('504')
+        },
+      },
+    })
+    await expect(compare()).rejects.toThrow('504')
+    expect(await pauses()).toEqual([true])
+  })
+
+  test('with an unknown payment that was found after a resume was proposed keeps the rail paused', async () => {
+    const sent: SentPix[] = []
+    await open({ account: listOf(sent) })
+    const order = { rail: 'pix', by: 'a@example.com', reason: 'looked up', proposal_id: null } as const
+    await pauseRail(bench.world, { rail: 'pix', by: 'a@example.com', reason: 'a drill' })
+    const proposed_at = new Date()
+    sent.push(ours(`TRILHO${'0'.repeat(26)}`))
+    await compare()
+    await expect(bench.world.commit(resumeRail({ ...order, proposed_at }))).rejects.toMatchObject({
+      details: { reason: 'foreign_transactions_found' },
+    })
+    expect(await pauses()).toEqual([true])
+    await bench.world.commit(resumeRail({ ...order, proposed_at: new Date(Date.now() + 1000) }))
+    expect(await pauses()).toEqual([false])
+    expect(await openExceptions(bench.world.db, 10)).toEqual([])
   })
 
   test('is compared before the first send of a node: a database that is behind sends nothing', async () => {

@@ -27,7 +27,13 @@ export function openParts(most_ms: number): ReadParts {
     let at = from
     while (at < to && shouldContinue()) {
       const end = Math.min(to, at + part_ms)
-      const is_whole = await read({ from: new Date(at), to: new Date(end), shouldContinue })
+      const is_whole = await read({ from: new Date(at), to: new Date(end), shouldContinue }).catch(
+        (error: unknown) => {
+          // The provider may be too slow for so long a part.
+          part_ms = Math.max(LEAST_MS, part_ms / 2)
+          throw error
+        },
+      )
       part_ms = is_whole ? Math.min(most_ms, part_ms * 2) : Math.max(LEAST_MS, part_ms / 2)
       if (!is_whole) return
       await onRead(new Date(end))

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Bench, openBench, silent } from '../../../test/support/rail-bench.ts'
+import { money } from '../../core/money.ts'
 import { entriesOf } from '../../ledger/balances.ts'
 import { blockCustomer } from '../../parties/customers/customers.ts'
 import type { PixAccount, PixRail, PixReturn, SentPix, UnreadEntry } from '../../rails/pix/rail.ts'
@@ -7,6 +8,7 @@ import { simulatedTerms } from '../../rails/pix/simulated.ts'
 import { unreadEntry } from '../../rails/pix/unread.ts'
 import { openExceptions } from '../../records/exceptions/store.ts'
 import { askAboutReturns, openReturnPass } from '../charges/find-returns.ts'
+import { operatorCredit } from '../deposits/deposits.ts'
 import { compareSent } from './compare-sent.ts'
 import { askAboutNoticed } from './notices.ts'
 import { bookReturnsOf } from './returns.ts'
@@ -90,6 +92,28 @@ test('each return is credited once, with a movement and an event of its own, and
     { movement: 'reversed', account: 'external:pix', owner: '', amount: -300n },
     { movement: 'reversed', account: 'customer', owner: customer, amount: 300n },
   ])
+})
+
+test('a return is credited by the service or by an operator, under its id or that of the payout, and never by both', async () => {
+  const { accepted, available, customer } = await open()
+  const payout = await end(accepted)
+  const before = await available()
+  const credit = (reference: string, units: bigint) =>
+    bench.world.commit(
+      operatorCredit(bench.world, {
+        ...{ partner_id: bench.actor.partner_id, customer_id: customer, money: money('BRL', units) },
+        ...{ reason: 'it came back', reference },
+      }),
+    )
+  await bookReturnsOf(bench.world, payout, [settled(1, 300n)])
+  for (const reference of [D(1), E2E])
+    await expect(credit(reference, 300n), reference).rejects.toMatchObject({
+      sentence: expect.stringContaining(`names a return of payout ${payout.id}`),
+    })
+  await credit(D(2), 400n)
+  await bookReturnsOf(bench.world, payout, [settled(1, 300n), settled(2, 400n)])
+  expect(await available()).toBe(before + 700n)
+  expect(await problems()).toMatchObject([{ problem: expect.stringContaining('is a credit by an operator') }])
 })
 
 test('a return that is open or refused credits nothing', async () => {

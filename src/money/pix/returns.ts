@@ -4,6 +4,7 @@ import type { PixReturn } from '../../rails/pix/rail.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import { exceptionWrite, recordExceptionDaily } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
+import { creditTurns, operatorCredits } from '../deposits/store.ts'
 import { renderPayout } from './contract.ts'
 import {
   insertReturns,
@@ -41,14 +42,20 @@ export function bookPayoutReturn(
 ): Command<BookedReturn> {
   const { id: payout_id, customer_id, partner_id } = payout
   const id = world.newId('return')
+  // An operator may credit the return by hand under one of these.
+  const names = [return_id, ...(payout.end_to_end_id === null ? [] : [payout.end_to_end_id])]
   return {
     partner_id,
     locks: {
-      rows: [{ source: payoutRows, id: payout_id }],
+      rows: [
+        { source: payoutRows, id: payout_id },
+        ...names.map((name) => ({ source: creditTurns, id: name })),
+      ],
       accounts: [{ customer_id, asset: 'BRL' }],
       reads: [
         { source: knownReturns, id: return_id },
         { source: returnCounts, id: payout_id },
+        ...names.map((name) => ({ source: operatorCredits, id: name })),
       ],
     },
     decide(held): Decision<BookedReturn> {
@@ -61,6 +68,11 @@ export function bookPayoutReturn(
       if (before.status === 'failed') return wrong('The payout failed here, and its money was given back.')
       if (before.status !== 'completed') return { result: { kind: 'open', payout: before } }
       if (amount <= 0n) return wrong('The return has no amount.')
+      const by_hand = names.map((name) => held.row(operatorCredits, name)).find((credit) => credit)
+      if (by_hand)
+        return wrong(
+          `Deposit ${by_hand.deposit_id} is a credit by an operator under its id or that of the payout.`,
+        )
       const amount_returned = before.amount_returned + amount
       if (amount_returned > before.amount) return wrong('The returns are more than was paid.')
       const before_it = held.row(returnCounts, payout_id) ?? { count: 0, sum: 0n }

@@ -1,6 +1,6 @@
 import { newId } from '../../core/ids.ts'
 import type { Db } from '../../db/pool.ts'
-import { targetOf, type Write, writeTo } from '../../ledger/command.ts'
+import { rowSource, targetOf, type Write, writeTo } from '../../ledger/command.ts'
 import type { World } from '../../world.ts'
 
 /**
@@ -39,7 +39,7 @@ type ExceptionKind =
   /** A Pix payment came in that names no charge of this service: nothing is credited for it. */
   | 'unknown_payment'
 
-type NewException = {
+export type NewException = {
   readonly kind: ExceptionKind
   /** `pix`, the name of a network, or empty. */
   readonly rail: string
@@ -75,14 +75,35 @@ const insertExceptions = targetOf(
     ON CONFLICT (kind, object_id) WHERE closed_at IS NULL DO NOTHING`,
 )
 
-/** Closes the exceptions of a paused rail, in the command that resumes the rail. An operator may have closed them before. */
+/**
+ * Closes the exceptions of a paused rail, in the command that resumes the rail. An operator may have closed them before. A foreign
+ * transaction that was found after `looked_at` stays open: nobody has looked it up.
+ */
 export const closePauseExceptions = targetOf(
   'close exceptions of paused rails',
-  { rail: 'text', closed_at: 'timestamptz', closed_by: 'text', closed_reason: 'text' },
+  {
+    rail: 'text',
+    looked_at: 'timestamptz',
+    closed_at: 'timestamptz',
+    closed_by: 'text',
+    closed_reason: 'text',
+  },
   (
     rows,
   ) => `UPDATE exceptions AS old SET closed_at = new.closed_at, closed_by = new.closed_by, closed_reason = new.closed_reason
-    FROM ${rows} WHERE old.kind IN ('rail_paused', 'foreign_transactions') AND old.rail = new.rail AND old.closed_at IS NULL`,
+    FROM ${rows} WHERE old.rail = new.rail AND old.closed_at IS NULL
+        AND (old.kind = 'rail_paused' OR (old.kind = 'foreign_transactions' AND old.opened_at < new.looked_at))`,
+)
+
+/** The newest open exception about foreign transactions of each rail. */
+export const newestForeign = rowSource<{
+  readonly id: string
+  readonly object_id: string
+  readonly opened_at: Date
+}>(
+  'newest foreign transactions',
+  `SELECT DISTINCT ON (rail) rail AS id, object_id, opened_at FROM exceptions
+    WHERE kind = 'foreign_transactions' AND closed_at IS NULL AND rail = ANY($1::text[]) ORDER BY rail, opened_at DESC`,
 )
 
 export function exceptionWrite(world: Pick<World, 'newId'>, exception: NewException, now: Date): Write {
