@@ -339,10 +339,15 @@ export async function cancelTransfer(
 /** The money goes back at once. A database that is behind the chain may have forgotten that it paid the transfer. */
 async function assertKnowsPayments(world: World, network: Network): Promise<void> {
   const why = await unknownPayments(world, network)
-  if (why === 'rail_paused' || why === 'endpoints_disagree')
+  if (why === 'rail_paused')
     refuse('not_possible', {
-      message: `${network} has transactions of the wallet that this database does not know: one of them may have paid this transfer. Nothing was changed. Look them up first (docs/operate/custody.md).`,
+      message: `${network} has transactions of the wallet that this database does not know: one of them may have paid this transfer. Nothing was changed. Look them up. If one of them paid the transfer, resolve the transfer as failed and debit the customer (docs/operate/custody.md); if none did, resolve it as failed.`,
       details: { reason: 'foreign_transactions_found' },
+    })
+  if (why !== undefined)
+    refuse('not_possible', {
+      message: `The endpoints of ${network} cannot tell at the moment whether a transaction that this database does not know has paid this transfer. Nothing was changed. Cancel the transfer again in a minute.`,
+      details: { reason: 'foreign_transactions_wait' },
     })
 }
 

@@ -1,5 +1,5 @@
 import { refuse } from '../../core/errors.ts'
-import type { Network } from '../../core/networks.ts'
+import { type Network, networks } from '../../core/networks.ts'
 import type { Db } from '../../db/pool.ts'
 import {
   type Held,
@@ -89,12 +89,17 @@ export async function recordForeign(
   const { wallet, mined, pool } = state
   const unknown = pool - next_nonce
   const has = unknown === 1n ? '1 transaction' : `${unknown} transactions`
+  // On EVM networks the count only rises while the rail is paused: an exception must name the highest, or a later resume forgets some of them.
+  const object_id = walletIdOf(network, wallet)
+  const open = networks[network].kind === 'evm' ? await openForeign(world, object_id) : undefined
+  if (open && open.next_nonce_known < pool)
+    await closeOpenException(world.db, { kind: FOREIGN, object_id, reason: MORE })
   const problem = `${network} has ${has} of wallet ${wallet} that this database does not know. The database may be restored from a backup, or another program uses the wallet's key.`
   const facts = { next_nonce_here: next_nonce, next_nonce_mined: mined, next_nonce_known: pool }
   await recordException(world.db, world.clock, {
     kind: FOREIGN,
     rail: network,
-    object_id: walletIdOf(network, wallet),
+    object_id,
     partner_id: null,
     details: { problem, ...facts },
   })
@@ -102,6 +107,7 @@ export async function recordForeign(
 }
 
 const FOREIGN = 'foreign_transactions'
+const MORE = 'There are more such transactions by now: a new exception counts them.'
 
 /**
  * While a rail is paused, nothing compares its nonces with the database, so a resume may be the first to find foreign transactions.
@@ -116,10 +122,7 @@ async function assertLookedAt(
   const open = await openForeign(world, object_id)
   const names_all = open !== undefined && open.next_nonce_known >= state.pool
   if (names_all && (proposed_at === undefined || open.opened_at < proposed_at)) return
-  if (open && !names_all) {
-    const reason = 'There are more such transactions by now: a new exception counts them.'
-    await closeOpenException(world.db, { kind: FOREIGN, object_id, reason })
-  }
+  if (open && !names_all) await closeOpenException(world.db, { kind: FOREIGN, object_id, reason: MORE })
   const problem = await recordForeign(world, { network, state, next_nonce })
   refuse('not_possible', {
     message: `${problem} Nothing was changed. Look up each of them: what it paid must not be paid again (docs/operate/custody.md). Then propose anew to resume the rail.`,
@@ -127,7 +130,7 @@ async function assertLookedAt(
   })
 }
 
-async function openForeign(world: World, object_id: string) {
+async function openForeign(world: Pick<World, 'db'>, object_id: string) {
   const found = (await exceptionsAbout(world.db, object_id)).find(
     ({ kind, closed_at }) => kind === FOREIGN && closed_at === null,
   )

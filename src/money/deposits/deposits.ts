@@ -21,6 +21,7 @@ import {
   paymentsByReference,
   type ReferencedPayment,
   returnsByReference,
+  standingCredits,
   type TransactionCredits,
   transactionCredits,
 } from './store.ts'
@@ -130,7 +131,7 @@ function creditOfPayment(
       if (paid) assertCreditable(paid, money)
       const { keeps = [], ...decision } = command.decide(held)
       const made = { id: reference, deposit_id: decision.result.id }
-      return { ...decision, keeps: [...keeps, keep(operatorCredits, made)] }
+      return { ...decision, keeps: [...keeps, keep(operatorCredits, made), keep(standingCredits, made)] }
     },
   }
 }

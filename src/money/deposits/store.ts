@@ -80,6 +80,13 @@ export const operatorCredits = rowSource<{ readonly id: string; readonly deposit
   `SELECT reference AS id, id AS deposit_id FROM deposits WHERE rail = 'operator' AND reference = ANY($1::text[])`,
 )
 
+/** The same, without those that were reversed. */
+export const standingCredits = rowSource<{ readonly id: string; readonly deposit_id: string }>(
+  'standing operator credits',
+  `SELECT reference AS id, id AS deposit_id FROM deposits d WHERE rail = 'operator' AND reference = ANY($1::text[])
+     AND NOT EXISTS (SELECT FROM adjustments a WHERE a.deposit_id = d.id)`,
+)
+
 /**
  * A lock per end_to_end_id, and per hash of a transaction without 0x, held while the service or an operator credits the payment. The two
  * credits may name different customers, and so share no other lock, and neither transaction reads what the other has not committed. The

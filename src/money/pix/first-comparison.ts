@@ -8,8 +8,8 @@ import { compareSent } from './compare-sent.ts'
  * A node that starts on a restored database must not send before it knows what the provider has sent: partners order lost payouts again,
  * under other ids. So the first sends of a node wait until the provider's list was compared with the payouts. The comparison begins
  * shortly before the newest payout of the database, because lost payouts are younger. An unknown payment in the list pauses the rail. The
- * wait is bounded: a list that cannot be read must not stop payments for ever. It ends by failures, not by time alone: a process that stood
- * still has not tried.
+ * wait is bounded: a list that cannot be read, or takes too long, must not stop payments for ever. It ends by failures, or by time that the
+ * process has spent on it: a process that stood still has not tried.
  */
 const BEFORE_NEWEST_MS = 3_600_000
 const MOST_MS = 86_400_000
@@ -26,6 +26,9 @@ type Gate = {
   readonly until: number
   /** Comparisons that have failed. */
   failed: number
+  /** For how long the gate was closed, without the time in which the process stood still. */
+  waited_ms: number
+  seen_at: number
   /** The comparison that is under way. */
   running?: Promise<void> | undefined
   /** No comparison begins before this time, on this process's monotonic clock. */
@@ -39,7 +42,9 @@ const gates = new WeakMap<Pool, Gate>()
 export function maySend(world: World): boolean {
   if (!world.pix.account) return true
   const gate = gateOf(world)
-  if (gate.is_open || (performance.now() >= gate.until && gate.failed >= FAILED_LEAST)) return true
+  passTime(gate)
+  const has_tried = gate.failed >= FAILED_LEAST || gate.waited_ms >= WAIT_MOST_MS
+  if (gate.is_open || (performance.now() >= gate.until && has_tried)) return true
   if (!gate.running && performance.now() >= gate.next_at) begin(world, gate)
   return false
 }
@@ -62,18 +67,34 @@ export async function assertCompared(world: World): Promise<void> {
   })
 }
 
+/** A process that runs comes by more often than this: to send, or to read the list. */
+const STEP_MOST_MS = 10_000
+
+function passTime(gate: Gate): void {
+  const now = performance.now()
+  gate.waited_ms += Math.min(now - gate.seen_at, STEP_MOST_MS)
+  gate.seen_at = now
+}
+
 function gateOf(world: World): Gate {
   const pool = wholeOf(world.db)
   const known = gates.get(pool)
   if (known) return known
   const now = performance.now()
-  const gate: Gate = { is_open: false, until: now + WAIT_MOST_MS, failed: 0, next_at: now }
+  const gate: Gate = {
+    is_open: false,
+    until: now + WAIT_MOST_MS,
+    failed: 0,
+    waited_ms: 0,
+    seen_at: now,
+    next_at: now,
+  }
   gates.set(pool, gate)
   return gate
 }
 
 function begin(world: World, gate: Gate): void {
-  gate.running = compareNewest(world)
+  gate.running = compareNewest(world, gate)
     .then(
       () => {
         gate.is_open = true
@@ -88,7 +109,7 @@ function begin(world: World, gate: Gate): void {
     })
 }
 
-async function compareNewest(world: World): Promise<void> {
+async function compareNewest(world: World, gate: Gate): Promise<void> {
   const now = world.clock.now()
   const client = await world.db.connect()
   try {
@@ -97,7 +118,14 @@ async function compareNewest(world: World): Promise<void> {
     )
     const newest = rows[0]?.created_at.getTime() ?? now
     const from = Math.max(Math.min(newest, now) - BEFORE_NEWEST_MS, now - MOST_MS)
-    await compareSent(world, client, { from: new Date(from), to: new Date(now), shouldContinue: () => true })
+    const shouldContinue = () => {
+      passTime(gate)
+      return true
+    }
+    const is_done = await compareSent(world, client, {
+      ...{ from: new Date(from), to: new Date(now), shouldContinue },
+    })
+    if (!is_done) throw new Error('There are more unknown payments than one comparison names.')
   } finally {
     client.release()
   }

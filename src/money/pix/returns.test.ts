@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Bench, openBench, silent } from '../../../test/support/rail-bench.ts'
+import { perform } from '../../control/operator/actions.ts'
 import { money } from '../../core/money.ts'
 import { entriesOf } from '../../ledger/balances.ts'
 import { blockCustomer } from '../../parties/customers/customers.ts'
@@ -11,7 +12,7 @@ import { askAboutReturns, openReturnPass } from '../charges/find-returns.ts'
 import { operatorCredit } from '../deposits/deposits.ts'
 import { compareSent } from './compare-sent.ts'
 import { askAboutNoticed } from './notices.ts'
-import { bookReturnsOf } from './returns.ts'
+import { bookPayoutReturn, bookReturnsOf } from './returns.ts'
 import { returnScanOf, storeReturnScan } from './returns-store.ts'
 import { settlePayout } from './settle.ts'
 import type { Payout } from './store.ts'
@@ -115,6 +116,33 @@ test('a return is credited by the service or by an operator, under its id or tha
   expect(await available()).toBe(before + 700n)
   expect(await problems()).toMatchObject([{ problem: expect.stringContaining('is a credit by an operator') }])
 })
+
+test('of a return that the service books and an operator credits in one batch one is done; a reversed credit does not count', async () => {
+  const { accepted, available, customer } = await open()
+  const payout = await end(accepted)
+  const before = await available()
+  const { world, actor } = bench
+  const credit = (reference: string) =>
+    world.commit(
+      operatorCredit(world, {
+        ...{ partner_id: actor.partner_id, customer_id: customer, money: money('BRL', 300n) },
+        ...{ reason: 'it came back', reference },
+      }),
+    )
+  const done = await Promise.allSettled([
+    world.commit(bookPayoutReturn(world, payout, settled(1, 300n))),
+    credit(D(1)),
+  ])
+  expect(done.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  expect(await available()).toBe(before + 300n)
+  const { id } = await credit(D(2))
+  await perform(world, {
+    name: 'reverse_credit',
+    details: { deposit_id: id, reason: 'another customer', reference: 'r1' },
+  })
+  await bookReturnsOf(world, payout, [settled(2, 300n)])
+  expect(await available()).toBe(before + 600n)
+}, 60_000)
 
 test('a return that is open or refused credits nothing', async () => {
   const { accepted, available } = await open()

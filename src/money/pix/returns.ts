@@ -4,7 +4,7 @@ import type { PixReturn } from '../../rails/pix/rail.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import { exceptionWrite, recordExceptionDaily } from '../../records/exceptions/store.ts'
 import type { World } from '../../world.ts'
-import { creditTurns, operatorCredits } from '../deposits/store.ts'
+import { creditTurns, returnsByReference, standingCredits } from '../deposits/store.ts'
 import { renderPayout } from './contract.ts'
 import {
   insertReturns,
@@ -55,7 +55,7 @@ export function bookPayoutReturn(
       reads: [
         { source: knownReturns, id: return_id },
         { source: returnCounts, id: payout_id },
-        ...names.map((name) => ({ source: operatorCredits, id: name })),
+        ...names.map((name) => ({ source: standingCredits, id: name })),
       ],
     },
     decide(held): Decision<BookedReturn> {
@@ -68,10 +68,10 @@ export function bookPayoutReturn(
       if (before.status === 'failed') return wrong('The payout failed here, and its money was given back.')
       if (before.status !== 'completed') return { result: { kind: 'open', payout: before } }
       if (amount <= 0n) return wrong('The return has no amount.')
-      const by_hand = names.map((name) => held.row(operatorCredits, name)).find((credit) => credit)
+      const by_hand = names.map((name) => held.row(standingCredits, name)).find((credit) => credit)
       if (by_hand)
         return wrong(
-          `Deposit ${by_hand.deposit_id} is a credit by an operator under its id or that of the payout.`,
+          `Deposit ${by_hand.deposit_id} is a credit by an operator under its id or that of the payout. If it does not cover this return, credit the return under its own id.`,
         )
       const amount_returned = before.amount_returned + amount
       if (amount_returned > before.amount) return wrong('The returns are more than was paid.')
@@ -104,6 +104,7 @@ export function bookPayoutReturn(
         keeps: [
           keep(knownReturns, { id: return_id, payout_id, deposit_id: null, amount }),
           keep(returnCounts, { id: payout_id, count, sum: before_it.sum + amount }),
+          ...names.map((name) => keep(returnsByReference, { id: name, payout_id })),
         ],
         result: { kind: 'booked', payout: after, stored },
       }
