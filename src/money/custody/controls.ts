@@ -41,7 +41,7 @@ export type Pausing = {
   /** An operator's e-mail, `shell`, or `service`. */
   readonly by: string
   readonly reason: string
-  /** Recorded in the same transaction, also if the rail is paused already: whoever resumes the rail then finds the exception. */
+  /** Recorded in the same transaction, also if the rail is paused already: a resume that waits for the row then reads the exception. */
   readonly exception?: NewException
 }
 

@@ -38,7 +38,7 @@ export type PoolWatch = {
 
 export function openPoolWatch(scene: CoinScene): PoolWatch {
   let clean_until = Number.NEGATIVE_INFINITY
-  /** What was asked before a doubt does not count after it. */
+  /** Counts the doubts: an answer to a question from before the newest doubt keeps nothing clean. */
   let doubts = 0
   let asking: { readonly about: string; readonly state: Promise<PoolState> } | undefined
   const doubt = () => {
