@@ -424,6 +424,16 @@ export const depositChecks: readonly Check[] = [
           WHERE s.rail = d.rail AND s.tx_hash = d.tx_hash AND s.below_minimum AND s.status <> 'dropped')`,
   },
   {
+    name: 'no return of a payout is credited by the service and by an operator',
+    walk: 'causes',
+    prefix: 'dep',
+    sql: (within) => `SELECT d.id AS object_id, d.partner_id, d.reference, p.id AS payout_id FROM deposits d
+      CROSS JOIN LATERAL (SELECT payout_id AS id FROM pix_returns WHERE return_id = d.reference AND payout_id IS NOT NULL AND state = 'booked'
+        UNION SELECT payout_id FROM end_to_end_ids WHERE end_to_end_id = d.reference) AS u
+      JOIN payouts p ON p.id = u.id AND p.amount_returned > 0
+      WHERE ${within('d.id')} AND d.rail = 'operator' AND NOT EXISTS (SELECT FROM adjustments a WHERE a.deposit_id = d.id)`,
+  },
+  {
     name: 'no reference credits twice',
     walk: 'causes',
     prefix: 'dep',

@@ -59,8 +59,8 @@ export function openCompareSent(world: World): (db: Db, shouldContinue: ShouldCo
         failure ??= error
         return undefined
       })
-      if (is_done === false || (failure !== undefined && !shouldContinue())) break
       if (is_done) compared_at.set(slice, now)
+      else if (!shouldContinue()) break
     }
     if (failure !== undefined) throw failure
   }

@@ -769,6 +769,51 @@ describe('the list of the provider', () => {
     expect(sends).toEqual([payout.send_id])
   })
 
+  test('has more unknown payments than one pass names: all are named before the first send, without another order', async () => {
+    const lost = Array.from({ length: 120 }, (_, i) => ours(`TRILHO${String(i).padStart(26, '0')}`))
+    const { payout, worker } = await open({ account: listOf(lost) })
+    await worker.send(payout, performance.now())
+    const named = async () => {
+      const { rows } = await bench.world.db.query(
+        `SELECT count(*) FROM exceptions WHERE kind = 'foreign_transactions'`,
+      )
+      return Number(rows[0].count)
+    }
+    await until(async () => (await named()) === lost.length, 60_000)
+    await assertCompared(bench.world)
+  })
+
+  test('is read again after an error, although nobody orders or sends', async () => {
+    let readings = 0
+    await open({
+      account: {
+        balance: async () => ({ available: 0n, blocked: 0n }),
+        // biome-ignore lint/correctness/useYield: the list cannot be read at first.
+        async *sent() {
+          if (++readings < 3) throw new Error('no list')
+        },
+      },
+    })
+    await expect(assertCompared(bench.world)).rejects.toMatchObject({ code: 'rail_unavailable' })
+    await until(async () => readings >= 3, 60_000)
+  })
+
+  test('with an hour that has more unknown payments than one pass names is compared in its other hours, too', async () => {
+    const lost = Array.from({ length: 60 }, (_, i) => ours(`TRILHO${String(i).padStart(26, '0')}`))
+    const asked: number[] = []
+    await open({
+      account: {
+        balance: async () => ({ available: 0n, blocked: 0n }),
+        async *sent(from) {
+          asked.push(from.getTime())
+          if (asked.length === 1) yield* lost
+        },
+      },
+    })
+    await openCompareSent(bench.world)(bench.world.db, () => true)
+    expect(new Set(asked).size).toBeGreaterThanOrEqual(24)
+  })
+
   test('has open payouts asked about, and names what ended otherwise', async () => {
     const sent: SentPix[] = []
     let questions = 0

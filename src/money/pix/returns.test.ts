@@ -117,6 +117,49 @@ test('a return is credited by the service or by an operator, under its id or tha
   expect(await problems()).toMatchObject([{ problem: expect.stringContaining('is a credit by an operator') }])
 })
 
+test('a return that was credited by the service and by an operator is a finding of the audit', async () => {
+  const { accepted, customer } = await open()
+  const payout = await end(accepted)
+  const { world, actor } = bench
+  await bookReturnsOf(world, payout, [settled(1, 300n)])
+  const { id } = await world.commit(
+    operatorCredit(world, {
+      ...{ partner_id: actor.partner_id, customer_id: customer, money: money('BRL', 300n) },
+      ...{ reason: 'it came back', reference: 'by hand' },
+    }),
+  )
+  const rename = (reference: string) =>
+    bench.admin(
+      'SET session_replication_role = replica',
+      `UPDATE deposits SET reference = '${reference}' WHERE id = '${id}'`,
+      `UPDATE claims SET key = '${reference}' WHERE resource_id = '${id}'`,
+    )
+  for (const reference of [D(1), E2E]) {
+    await rename(reference)
+    expect(await bench.findings()).toMatchObject([
+      { check: 'no return of a payout is credited by the service and by an operator' },
+    ])
+  }
+  await rename('by hand')
+})
+
+test('a return of a payout that was completed after the payout was read waits for the next look', async () => {
+  const { accepted, available, customer } = await open()
+  await end(accepted)
+  const before = await available()
+  const { world, actor } = bench
+  await world.commit(
+    operatorCredit(world, {
+      ...{ partner_id: actor.partner_id, customer_id: customer, money: money('BRL', 700n) },
+      ...{ reason: 'it came back', reference: E2E },
+    }),
+  )
+  expect(await world.commit(bookPayoutReturn(world, accepted, settled(1, 700n)))).toMatchObject({
+    kind: 'open',
+  })
+  expect(await available()).toBe(before + 700n)
+})
+
 test('of a return that the service books and an operator credits in one batch one is done; a reversed credit does not count', async () => {
   const { accepted, available, customer } = await open()
   const payout = await end(accepted)

@@ -66,7 +66,9 @@ export function bookPayoutReturn(
       if (known && known.amount !== amount) return wrong(ANOTHER_AMOUNT)
       if (known) return { result: { kind: 'known', payout: before } }
       if (before.status === 'failed') return wrong('The payout failed here, and its money was given back.')
-      if (before.status !== 'completed') return { result: { kind: 'open', payout: before } }
+      // Completed meanwhile: the lock of its end_to_end_id is not held. The next look books the return.
+      const is_known_here = before.end_to_end_id === payout.end_to_end_id
+      if (before.status !== 'completed' || !is_known_here) return { result: { kind: 'open', payout: before } }
       if (amount <= 0n) return wrong('The return has no amount.')
       const by_hand = names.map((name) => held.row(standingCredits, name)).find((credit) => credit)
       if (by_hand)

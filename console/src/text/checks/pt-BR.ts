@@ -46,6 +46,8 @@ export const checks: Readonly<Record<string, string>> = {
     'cada cobrança recebeu a soma dos seus depósitos, e está paga quando a soma alcança o valor',
   'no Pix payment is credited by the service and by an operator':
     'nenhum pagamento Pix é creditado pelo serviço e por um operador',
+  'no return of a payout is credited by the service and by an operator':
+    'nenhuma devolução de um pagamento foi creditada pelo serviço e também por um operador',
   'no payment on a chain is credited by the service and by an operator':
     'nenhum pagamento em uma blockchain é creditado pelo serviço e por um operador',
   'every deposit by Pix is a payment that came in for its charge, as much as was paid':
