@@ -146,6 +146,8 @@ const WalletAnswer = T.Object({
   pool: Nonce,
   claimed: Nonce,
   is_alone: T.Optional(T.Literal(true)),
+  is_unclear: T.Optional(T.Literal(true)),
+  spent_in_pool: T.Optional(T.Array(T.String({ pattern: '^[0-9a-f]{64}:[0-9]{1,10}$' }))),
 })
 
 const Terms = refined(

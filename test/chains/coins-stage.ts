@@ -91,7 +91,9 @@ export function nodeRail(node: BitcoinNode, wallet: TestWallet): BitcoinRail {
 /** A world whose Bitcoin transfers are paid from coins on a node. */
 export type CoinsStage = Awaited<ReturnType<typeof openCoinsStage>>
 
-type StageOptions = Partial<Pick<FollowedChainOptions, 'replace_after_ms' | 'reserved_most'>> & {
+type StageOptions = Partial<
+  Pick<FollowedChainOptions, 'replace_after_ms' | 'reserved_most' | 'recheck_ms'>
+> & {
   /** The signer also has the keys of deposit addresses. Only with `of_production`. */
   readonly has_deposit_keys?: true
   readonly wallet_key?: Uint8Array
@@ -165,7 +167,7 @@ export async function openCoinsStage({
     followedChain({
       ...{ rail, db, clock: systemClock(), log: silent },
       start_height: 0n,
-      replace_after_ms: 3_600_000,
+      ...{ replace_after_ms: 3_600_000, recheck_ms: 0 },
       ...(has_deposit_keys ? { canSpendAt } : {}),
       ...options,
     })

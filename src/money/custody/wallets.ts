@@ -77,23 +77,29 @@ export async function nextNonceOf(db: Db, wallet_id: string): Promise<bigint> {
 
 export type ForeignTransactions = {
   readonly network: Network
-  readonly state: Pick<WalletState, 'wallet' | 'mined' | 'pool'>
+  readonly state: Pick<WalletState, 'wallet' | 'mined' | 'pool' | 'spent_in_pool'>
   readonly next_nonce: bigint
 }
 
-/** Opens the exception about foreign transactions, unless it is open. Returns the text of the problem. */
+/**
+ * Opens the exception about foreign transactions. One that is open stays open if it has all that is known now; otherwise a new one takes its
+ * place. Returns the text of the problem.
+ */
 export async function recordForeign(
   world: Pick<World, 'db' | 'clock'>,
   { network, state, next_nonce }: ForeignTransactions,
 ): Promise<string> {
-  const { wallet, mined, pool } = state
+  const { wallet, mined, pool, spent_in_pool = [] } = state
   const unknown = pool - next_nonce
   const has = unknown === 1n ? '1 transaction' : `${unknown} transactions`
-  // On EVM networks the count only rises while the rail is paused: an exception must name the highest, or a later resume forgets some of them.
+  // On EVM networks the count only rises while the rail is paused: an exception must name the highest, or a later resume forgets some of
+  // them. On Bitcoin it counts those of mempools as one, so their coins are named.
   const object_id = walletIdOf(network, wallet)
-  const open = networks[network].kind === 'evm' ? await openForeign(world, object_id) : undefined
-  if (open && open.next_nonce_known < pool)
+  const open = await openForeign(world, object_id)
+  const is_higher = networks[network].kind === 'evm' && open !== undefined && open.next_nonce_known < pool
+  if (open && (is_higher || !namesCoins(open, spent_in_pool)))
     await closeOpenException(world.db, { kind: FOREIGN, object_id, reason: MORE })
+  const named = [...new Set([...(open?.coins ?? []), ...spent_in_pool])]
   const problem = `${network} has ${has} of wallet ${wallet} that this database does not know. The database may be restored from a backup, or another program uses the wallet's key.`
   const facts = { next_nonce_here: next_nonce, next_nonce_mined: mined, next_nonce_known: pool }
   await recordException(world.db, world.clock, {
@@ -101,12 +107,14 @@ export async function recordForeign(
     rail: network,
     object_id,
     partner_id: null,
-    details: { problem, ...facts },
+    details: { problem, ...facts, ...(named.length > 0 ? { coins: named } : {}) },
   })
   return problem
 }
 
 const FOREIGN = 'foreign_transactions'
+/** A message names so many coins at most. */
+const GONE_MOST = 5
 const MORE = 'There are more such transactions by now: a new exception counts them.'
 
 /**
@@ -120,10 +128,12 @@ async function assertLookedAt(
 ): Promise<void> {
   const object_id = walletIdOf(network, state.wallet)
   const open = await openForeign(world, object_id)
-  const names_all = open !== undefined && open.next_nonce_known >= state.pool
+  const counts_all = open !== undefined && open.next_nonce_known >= state.pool
+  const names_all = counts_all && namesCoins(open, state.spent_in_pool ?? [])
   if (names_all && (proposed_at === undefined || open.opened_at < proposed_at)) return
+  const spent_in_pool = [...(open?.coins ?? []), ...(state.spent_in_pool ?? [])]
   if (open && !names_all) await closeOpenException(world.db, { kind: FOREIGN, object_id, reason: MORE })
-  const problem = await recordForeign(world, { network, state, next_nonce })
+  const problem = await recordForeign(world, { network, state: { ...state, spent_in_pool }, next_nonce })
   refuse('not_possible', {
     message: `${problem} Nothing was changed. Look up each of them: what it paid must not be paid again (docs/operate/custody.md). Then propose anew to resume the rail.`,
     details: { reason: 'foreign_transactions_found' },
@@ -134,7 +144,29 @@ async function openForeign(world: Pick<World, 'db'>, object_id: string) {
   const found = (await exceptionsAbout(world.db, object_id)).find(
     ({ kind, closed_at }) => kind === FOREIGN && closed_at === null,
   )
-  return found && { ...found, next_nonce_known: BigInt(String(found.details.next_nonce_known)) }
+  if (!found) return undefined
+  const { next_nonce_known, coins = [] } = found.details
+  return {
+    ...{ id: found.id, opened_at: found.opened_at },
+    next_nonce_known: BigInt(String(next_nonce_known)),
+    coins: coins as readonly string[],
+  }
+}
+
+type OpenForeign = NonNullable<Awaited<ReturnType<typeof openForeign>>>
+
+const namesCoins = ({ coins }: OpenForeign, spent: readonly string[]): boolean =>
+  spent.every((coin) => coins.includes(coin))
+
+/** Those of the coins that no stored block spends. */
+async function withoutSpent(db: Db, coins: readonly string[]): Promise<readonly string[]> {
+  if (coins.length === 0) return []
+  const { rows } = await db.query<{ id: string }>({
+    name: 'coins spent',
+    text: 'SELECT id FROM coins WHERE id = ANY($1) AND spent_by IS NOT NULL',
+    values: [coins],
+  })
+  return coins.filter((coin) => !rows.some(({ id }) => id === coin))
 }
 
 /**
@@ -146,8 +178,17 @@ async function assertNoneVanished(
   { network, state, next_nonce }: ForeignTransactions,
 ): Promise<void> {
   const open = await openForeign(world, walletIdOf(network, state.wallet))
+  if (!open) return
   const shown = state.pool > next_nonce ? state.pool : next_nonce
-  if (!open || open.next_nonce_known <= shown) return
+  const gone = (await withoutSpent(world.db, open.coins)).filter(
+    (coin) => !state.spent_in_pool?.includes(coin),
+  )
+  if (gone.length > 0)
+    refuse('not_possible', {
+      message: `Exception ${open.id} names ${gone.length === 1 ? 'a coin' : `${gone.length} coins`} of wallet ${state.wallet} that a transaction spent which this database does not know, and the nodes of ${network} do not show that transaction any more: ${gone.slice(0, GONE_MOST).join(', ')}. Another mempool may still have it, and what it pays would be paid again. Nothing was changed. Have it replaced or mined (docs/operate/custody.md). If it can never be mined, close the exception. Then resume the rail.`,
+      details: { reason: 'foreign_transactions_wait' },
+    })
+  if (open.next_nonce_known <= shown) return
   const unknown = open.next_nonce_known - shown
   refuse('not_possible', {
     message: `Exception ${open.id} counts ${unknown === 1n ? '1 transaction' : `${unknown} transactions`} of wallet ${state.wallet} that the endpoints of ${network} do not show any more. Another mempool may still have them, and what they pay would be paid again. Nothing was changed. Have them replaced or mined (docs/operate/custody.md). If they can never be mined, close the exception. Then resume the rail.`,

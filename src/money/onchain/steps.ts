@@ -28,7 +28,7 @@ import type { World } from '../../world.ts'
 import { isPaused, pauseRail } from '../custody/controls.ts'
 import { openGuard, type PauseRail } from '../custody/guard.ts'
 import { addWallet, nextNonceOf, walletIdOf } from '../custody/wallets.ts'
-import { areReserved } from './coins/store.ts'
+import { reservedOf } from './coins/store.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
 import { endOf, intendBroadcast, stepTransfer, type TransferStep } from './settle.ts'
@@ -272,7 +272,8 @@ async function waitForNonce(
   const at = new Date(world.clock.now() + RETRY_MS)
   if (await isHeld(world.db, transfer.id)) return later(world, transfer, RETRY_MS)
   if (await isPaused(world, transfer.network)) return waitUntil(world, transfer, { at, why: 'rail_paused' })
-  if (coins.length > 0 && (await areReserved(world.db, coins))) return later(world, transfer, SOONEST_MS)
+  if (coins.length > 0 && (await reservedOf(world.db, coins)).size > 0)
+    return later(world, transfer, SOONEST_MS)
   const why = wallet.claimed > wallet.pool ? 'endpoints_disagree' : 'nonces_in_use'
   await waitUntil(world, transfer, { at, why })
 }

@@ -56,6 +56,8 @@ export type WalletState = {
   readonly is_alone?: true
   /** The nodes cannot tell whether a foreign transaction is in a mempool: nothing is sent, and no rail is resumed. */
   readonly is_unclear?: true
+  /** Of a wallet with coins: those that a foreign transaction in a mempool spends. */
+  readonly spent_in_pool?: readonly string[]
 }
 
 /** What the wallet and the deposit addresses hold at one block, which is deep enough to be final. */

@@ -26,11 +26,12 @@ export type FollowedChain = ChainRail<'production'> & {
 
 const RESERVED_MOST = 64
 const REPLACE_AFTER_MS = 1_800_000
+const RECHECK_MS = 10_000
 
 export function followedChain(options: FollowedChainOptions): FollowedChain {
   const { rail, order_most } = options
   const scene = openCoinScene(options)
-  const watch = openPoolWatch(scene)
+  const watch = openPoolWatch(scene, options.recheck_ms ?? RECHECK_MS)
 
   return {
     environment: 'production',

@@ -5,10 +5,10 @@ import { outpointOf } from './block-effects.ts'
 import { type CoinPlace, type CoinScene, NETWORK } from './scene.ts'
 import { type Selectable, selectCoins } from './selection.ts'
 import {
-  areReserved,
   COINBASE_DEPTH,
   freeCoins,
   reservationsOf,
+  reservedOf,
   type StoredBlock,
   tipOf,
   unacceptedSpends,
@@ -22,9 +22,11 @@ const SELECTIONS_MOST = 5
 const POOL_FRESH_MS = 30_000
 /** A log line names this many outputs at most. */
 const NAMED_MOST = 10
+/** While transfers wait, each of them asks: an answer that is not clean is kept for so long. */
+const WAIT_MS = 2000
 
-/** `taken`: a foreign transaction spends an output. `unclear`: the nodes cannot tell at the moment. */
-type PoolState = 'clean' | 'taken' | 'unclear'
+/** `taken`: foreign transactions spend these outputs. `unclear`: the nodes cannot tell at the moment. */
+type PoolState = 'clean' | 'unclear' | { readonly taken: readonly string[] }
 
 /**
  * Watches what the wallet could spend in the mempools of the nodes. A transaction there that spends one of these outputs is foreign: the
@@ -36,11 +38,17 @@ export type PoolWatch = {
   doubt(): void
 }
 
-export function openPoolWatch(scene: CoinScene): PoolWatch {
+/**
+ * `recheck_ms`: what looks spent stops the rail if it looks so again after that time. Behind the URL of a provider there may be several
+ * nodes, and each part of a question may reach another one.
+ */
+export function openPoolWatch(scene: CoinScene, recheck_ms: number): PoolWatch {
   let clean_until = Number.NEGATIVE_INFINITY
+  /** Outputs that looked spent when the nodes were asked last, and since when. */
+  let suspected: ReadonlyMap<string, number> = new Map()
   /** Counts the doubts: an answer to a question from before the newest doubt keeps nothing clean. */
   let doubts = 0
-  let asking: { readonly about: string; readonly state: Promise<PoolState> } | undefined
+  let asking: { about: string; until: number; readonly state: Promise<PoolState> } | undefined
   const doubt = () => {
     clean_until = Number.NEGATIVE_INFINITY
     doubts++
@@ -59,13 +67,16 @@ export function openPoolWatch(scene: CoinScene): PoolWatch {
       const outputs = watched
         .filter(({ id }, place) => states[place] === 'spent' && still.has(id))
         .map(({ id }) => id)
-      if (outputs.length > 0) {
-        doubt()
-        const said = `chain: bitcoin: nodes show transactions that spend ${outputs.length} output(s) of the wallet and that this database did not sign; nothing is sent`
-        scene.log.warn({ network: NETWORK, outputs: outputs.slice(0, NAMED_MOST) }, said)
-        return 'taken'
+      suspected = new Map(outputs.map((id) => [id, suspected.get(id) ?? asked_at]))
+      const taken = outputs.filter((id) => asked_at - suspected.get(id)! >= recheck_ms)
+      if (outputs.length > 0) doubt()
+      if (taken.length > 0) {
+        const said = `chain: bitcoin: nodes show transactions that spend ${taken.length} output(s) of the wallet and that this database did not sign; nothing is sent`
+        scene.log.warn({ network: NETWORK, outputs: taken.slice(0, NAMED_MOST) }, said)
+        return { taken }
       }
-    }
+      if (outputs.length > 0) return 'unclear'
+    } else suspected = new Map()
     if (has('unclear')) return 'unclear'
     if (!has('spent') && doubts === asked_doubts) clean_until = asked_at + POOL_FRESH_MS
     return 'clean'
@@ -74,14 +85,19 @@ export function openPoolWatch(scene: CoinScene): PoolWatch {
   return {
     async state(at, tip) {
       if (performance.now() < clean_until) return 'clean'
-      const about = `${doubts} ${tip.hash}`
-      if (asking?.about !== about) {
-        const state = ask(at, tip).finally(() => {
-          if (asking?.state === state) asking = undefined
-        })
-        asking = { about, state }
+      const aboutNow = () => `${doubts} ${tip.hash}`
+      if (asking?.about === aboutNow() && performance.now() < asking.until) return asking.state
+      const begun = { about: aboutNow(), until: Number.POSITIVE_INFINITY, state: ask(at, tip) }
+      asking = begun
+      const keep = () => {
+        begun.about = aboutNow()
+        begun.until = performance.now() + Math.min(WAIT_MS, recheck_ms / 5)
       }
-      return asking.state
+      begun.state.then((state) => {
+        if (state !== 'clean') keep()
+        else if (asking === begun) asking = undefined
+      }, keep)
+      return begun.state
     },
     doubt,
   }
@@ -151,7 +167,10 @@ export async function walletStateOf(
     ...{ wallet: at.address, final, final_height, mined, pool },
     ...(pool_state === 'unclear' ? { claimed: pool + 1n, is_unclear: true as const } : { claimed: pool }),
   })
-  if (pool_state === 'taken') return stateOf(next_nonce, next_nonce, next_nonce + foreign.all + 1n)
+  if (typeof pool_state === 'object') {
+    const state = stateOf(next_nonce, next_nonce, next_nonce + foreign.all + 1n)
+    return { ...state, spent_in_pool: pool_state.taken }
+  }
   if (foreign.all > 0n)
     return stateOf(next_nonce + foreign.final, next_nonce + foreign.all, next_nonce + foreign.all)
   return stateOf(next_nonce - open, next_nonce - open, next_nonce)
@@ -186,8 +205,9 @@ export async function chooseCoins(scene: CoinScene, watch: PoolWatch, order: Cha
     const asked = chosen.map(({ id, made_by }) => ({ id, is_mined: made_by === null }))
     const states = await statesOf(scene, tip, asked)
     const spent = chosen.filter((_, place) => states[place] === 'spent')
-    // If no other transfer has reserved the coin, a lost payment of this very transfer may spend it: no other coin may pay it then.
-    const is_foreign = spent.length > 0 && !(await areReserved(db(), spent))
+    // If no other transfer has reserved a coin, a lost payment of this very transfer may spend it: no other coin may pay it then.
+    const reserved = spent.length > 0 ? await reservedOf(db(), spent) : new Set()
+    const is_foreign = spent.some(({ id }) => !reserved.has(id))
     if (is_foreign) watch.doubt()
     if (is_foreign || states.includes('unclear')) return scene.later(order, 'endpoints_disagree')
     const doubtful = new Set(

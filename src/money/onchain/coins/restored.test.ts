@@ -5,10 +5,12 @@ import { type CoinsStage, openCoinsStage } from '../../../../test/chains/coins-s
 import { copyRows } from '../../../../test/support/custody.ts'
 import { createDatabase } from '../../../../test/support/database.ts'
 import { silent } from '../../../../test/support/rail-bench.ts'
+import { until } from '../../../../test/support/wait.ts'
 import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
 import type { Coin } from '../../../rails/chain/bitcoin/rail.ts'
 import { isPaused } from '../../custody/controls.ts'
-import { nextNonceOf, walletIdOf } from '../../custody/wallets.ts'
+import { findForeignNonces, nextNonceOf, recordForeign, walletIdOf } from '../../custody/wallets.ts'
+import { chainBooks } from '../books.ts'
 import { chainOrderOf } from '../order.ts'
 import { transferSteps } from '../steps.ts'
 import { transferById } from '../store.ts'
@@ -97,6 +99,64 @@ test('a coin that a mempool spends is not passed over for another one, although 
   await node.send(spentBySomebody(coins.find((coin) => coinIdOf(coin) === first!.id)!))
   expect(await chain.chooseCoins!(order)).toMatchObject({ kind: 'later', why: 'endpoints_disagree' })
   expect((await chain.wallet()).pool).toBe(pool + 1n)
+}, 120_000)
+
+test('a coin that a mempool spends is not passed over for another one because another transfer has reserved a second coin meanwhile', async () => {
+  stage = await openCoinsStage()
+  const { bench, chain, rail, world } = stage
+  await stage.fund(4)
+  const customer = await bench.customer({ BTC: BALANCE })
+  const [order, other] = [chainOrderOf(await stage.transfer(customer)), await stage.transfer(customer)]
+  const of_two_coins = { ...order, amount: 6_000_000_000n }
+  const state = await chain.wallet()
+  const ask = rail.outputStates
+  rail.outputStates = async (_, outputs) => {
+    rail.outputStates = ask
+    const [, second] = outputs
+    const { rows } = await world.db.query(`SELECT id, amount, script, made_by FROM coins WHERE id = $1`, [
+      coinIdOf(second!),
+    ])
+    await world.commit(reserveNonce(other, state, 10, { coins: rows }))
+    return outputs.map(() => 'spent')
+  }
+  expect(await chain.chooseCoins!(of_two_coins)).toMatchObject({ kind: 'later', why: 'endpoints_disagree' })
+}, 120_000)
+
+test('what looks spent once stops payments, and pauses the rail if it looks so again later', async () => {
+  stage = await openCoinsStage({ recheck_ms: 600 })
+  const { bench, chain, node } = stage
+  const [coin] = await stage.fund(1)
+  const { pool } = await chain.wallet()
+  await node.send(spentBySomebody(coin!))
+  const anew = stage.openOn(bench.database.url)
+  onTestFinished(anew.stop)
+  const { bitcoin } = anew.world.chains
+  expect(await bitcoin.wallet()).toMatchObject({ pool, claimed: pool + 1n, is_unclear: true })
+  await expect(findForeignNonces(anew.world, 'bitcoin', { books: chainBooks })).rejects.toMatchObject({
+    sentence: expect.stringContaining('cannot tell at the moment'),
+  })
+  await until(async () => (await bitcoin.wallet()).pool === pool + 1n, 60_000)
+  expect(await bitcoin.wallet()).toMatchObject({ spent_in_pool: [coinIdOf(coin!)] })
+}, 120_000)
+
+test('of two foreign transactions in a mempool one is mined and one is not shown any more: the rail is not resumed', async () => {
+  stage = await openCoinsStage()
+  const { chain, node, rail, world } = stage
+  const [first, second] = await stage.fund(2)
+  const foreign = spentBySomebody(first!)
+  const ask = rail.outputStates
+  rail.outputStates = async (_, outputs) => outputs.map(() => 'spent')
+  const state = await chain.wallet()
+  const next_nonce = await nextNonceOf(world.db, walletIdOf('bitcoin', state.wallet))
+  await recordForeign(world, { network: 'bitcoin', state, next_nonce })
+  rail.outputStates = ask
+  await node.mineOnly([foreign])
+  await stage.mineWithout(6)
+  const resume = findForeignNonces(world, 'bitcoin', { books: chainBooks })
+  await expect(resume).rejects.toMatchObject({
+    sentence: expect.stringContaining(`do not show that transaction any more: ${coinIdOf(second!)}.`),
+    details: { reason: 'foreign_transactions_wait' },
+  })
 }, 120_000)
 
 /** How many transactions of the wallet a node of the service finds that the database does not know. It starts now, and has asked nothing before. */

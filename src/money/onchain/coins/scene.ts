@@ -29,6 +29,8 @@ export type FollowedChainOptions = {
   readonly confirmations?: number
   readonly reserved_most?: number
   readonly replace_after_ms?: number
+  /** How long a coin must look spent by a foreign transaction until the rail is paused. Meanwhile nothing is sent. */
+  readonly recheck_ms?: number
 }
 
 export type CoinPlace = {

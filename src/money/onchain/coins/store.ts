@@ -73,14 +73,17 @@ export async function coinsOf(db: Db, transfer_id: string): Promise<StoredCoin[]
   return rows
 }
 
-/** Whether another transfer has one of the coins by now. */
-export async function areReserved(db: Db, coins: readonly Pick<StoredCoin, 'id'>[]): Promise<boolean> {
-  const { rows } = await db.query({
+/** Those of the coins that another transfer has by now, or that a stored block spends. */
+export async function reservedOf(
+  db: Db,
+  coins: readonly Pick<StoredCoin, 'id'>[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ id: string }>({
     name: 'coins reserved',
-    text: 'SELECT FROM coins WHERE id = ANY($1) AND (reserved_by IS NOT NULL OR spent_by IS NOT NULL) LIMIT 1',
+    text: 'SELECT id FROM coins WHERE id = ANY($1) AND (reserved_by IS NOT NULL OR spent_by IS NOT NULL)',
     values: [coins.map(({ id }) => id)],
   })
-  return rows.length > 0
+  return new Set(rows.map(({ id }) => id))
 }
 
 export async function isSpentFurther(db: Db, transfer_id: string): Promise<boolean> {
