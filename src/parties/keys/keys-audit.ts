@@ -21,6 +21,17 @@ export const keyChecks: readonly RangeCheck[] = [
         OR EXISTS (${eventsAbout('k')} AND e.sequence > k.sequence))`,
   },
   {
+    // A key from before the kept events needs no event, so its age must be possible. Both times are the database's; after a
+    // fail-over that is another machine's clock.
+    name: 'every API key has a partner that is older than the key',
+    walk: 'causes',
+    sql: (
+      within,
+    ) => `SELECT k.id AS object_id, k.partner_id, k.created_at, p.created_at AS partner_created_at FROM api_keys k
+      LEFT JOIN shared.partners p ON p.id = k.partner_id
+      WHERE ${within('k.id')} AND (p.id IS NULL OR k.created_at < p.created_at - interval '1 hour')`,
+  },
+  {
     name: 'every value of an API key has an event for its partner',
     walk: 'causes',
     sql: (within) => `SELECT k.id AS object_id, k.partner_id, v.made, v.open, e.told FROM api_keys k

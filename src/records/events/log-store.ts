@@ -42,7 +42,7 @@ export async function selectEvents(db: Db, filter: LogFilter): Promise<LogPage> 
     return { rows: (await db.query(`${shown} (${ofObject}) AS e ${orderOf(filter)}`, values)).rows }
   }
   const by_type = type !== undefined && !COMMON_TYPES.includes(type)
-  const walked = (most: number) => walkSql(filter, { by_type, param, most })
+  const walked = (most: number) => walkSql(filter, { by_type, param, most: `${most}` })
   if (type === undefined || by_type)
     return { rows: (await db.query(`${shown} (${walked(limit)}) AS e ${orderOf(filter)}`, values)).rows }
   const most = mostRowsRead(limit)
@@ -72,7 +72,7 @@ export async function countEvents(
   const by_type = type !== undefined && !COMMON_TYPES.includes(type)
   const walked =
     object_id === undefined
-      ? walkSql(newest, { by_type, param, most })
+      ? walkSql(newest, { by_type, param, most: param(most) })
       : objectSql({ ...newest, object_id }, param)
   const matches = type === undefined || by_type || object_id !== undefined ? 'true' : `type = ${param(type)}`
   const { rows } = await db.query(
@@ -97,7 +97,7 @@ export async function findEventIds(
   const values: unknown[] = []
   const param: Param = (value) => `$${values.push(value)}`
   const filter = { partner_id, type: undefined, object_id: undefined, from: { before: undefined }, limit }
-  const walked = walkSql({ ...filter, time: { after, before } }, { by_type: false, param, most })
+  const walked = walkSql({ ...filter, time: { after, before } }, { by_type: false, param, most: param(most) })
   const { rows } = await db.query(
     `SELECT id FROM (${walked}) AS walked WHERE starts_with(id, ${param(begins)})
        AND right(id, ${param(ends.length)}) = ${param(ends)} LIMIT ${limit}`,
@@ -114,11 +114,12 @@ const HIGHEST = 2n ** 63n - 1n
 /**
  * Walks the index of the partner, or of partner and type. The condition is a range in the index's own order: with a plain equality
  * the planner might choose another index. A time range is a range of positions; events that entered the log late have their
- * own index.
+ * own index. `most` is SQL: thousands of rows are given as a parameter, because the planner sorts the whole period when it knows that
+ * so many are wanted.
  */
 function walkSql(
   filter: LogFilter,
-  { by_type, param, most }: { by_type: boolean; param: Param; most: number },
+  { by_type, param, most }: { by_type: boolean; param: Param; most: string },
 ): string {
   const { partner_id, type, from, time } = filter
   const columns = by_type ? ['partner_id', 'type'] : ['partner_id']

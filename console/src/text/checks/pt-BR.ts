@@ -24,6 +24,8 @@ export const checks: Readonly<Record<string, string>> = {
     'cada cliente tem um parceiro e uma conta por ativo, e cada conta tem um cliente',
   'every customer equals its last event': 'cada cliente confere com o seu último evento',
   'every API key has an event for its partner': 'cada chave de API tem um evento do seu parceiro',
+  'every API key has a partner that is older than the key':
+    'cada chave de API tem um parceiro mais antigo do que a chave',
   'every value of an API key has an event for its partner':
     'cada valor de uma chave de API tem um evento do seu parceiro',
   'every deposit is of a known kind, to a customer of its partner':
