@@ -199,8 +199,9 @@ describe('old events are deleted', () => {
     const of = (customer: string) => `(SELECT id FROM sandbox.events WHERE object_id = '${customer}')`
     await until(async () => (await count('webhook_deliveries', `endpoint_id = '${id}'`)) === 3, 5000)
     await asAdmin(service.database.url, [
-      // Makes the objects older too.
+      // Makes the partner and the objects older too.
       `SET session_replication_role = replica`,
+      `UPDATE shared.partners SET created_at = now() - interval '100 days' WHERE id = '${partner_id}'`,
       `UPDATE sandbox.customers SET created_at = now() - interval '100 days' WHERE partner_id = '${partner_id}'`,
       `UPDATE sandbox.api_keys SET created_at = now() - interval '100 days' WHERE partner_id = '${partner_id}'`,
       `RESET session_replication_role`,
