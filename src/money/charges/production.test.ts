@@ -58,7 +58,8 @@ function provider(register: PixCharges['register'] = async (order) => registered
     },
     async *received({ from, to }) {
       windows.push({ from, to })
-      for (const one of paid) if (one.paid_at >= from && one.paid_at < to) yield one
+      // Up to the end, inclusive: a test may pay and read within the same millisecond.
+      for (const one of paid) if (one.paid_at >= from && one.paid_at <= to) yield one
     },
     payment: async (id) => paid.find(({ end_to_end_id }) => end_to_end_id === id),
   }
