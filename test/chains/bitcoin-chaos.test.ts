@@ -7,7 +7,7 @@ import { scrape } from '../support/metrics.ts'
 import { countsIn, noteFact } from '../support/proof.ts'
 import { retryUntilAnswered } from '../support/retry.ts'
 import { size } from '../support/size.ts'
-import { until } from '../support/wait.ts'
+import { slowness, until } from '../support/wait.ts'
 import { type BitcoinChaosStage, openBitcoinChaosStage, type ServiceNode } from './bitcoin-chaos-stage.ts'
 import { endpointFaults, playFault } from './bitcoin-faults.ts'
 import { bitcoinTest as test } from './bitcoin-node.ts'
@@ -171,7 +171,9 @@ test(
     await disturbed
     await wait(async () =>
       (await stage.transfers()).every(({ status }) => status === 'confirmed' || status === 'failed'),
-    )
+    ).catch((error: unknown) => {
+      throw new Error(`some transfers have not ended:\n${linesAbout(/ waits: /)}`, { cause: error })
+    })
     await settle()
     ended.abort()
     await Promise.all(background)
@@ -369,7 +371,10 @@ async function settle(): Promise<void> {
   })
 }
 
-/** A block every now and then, as soon as the service has read the one before. */
+/**
+ * A block every now and then. The service chooses coins and signs only while the newest block is read, which takes longer on a busy
+ * machine, so there the next block comes later.
+ */
 async function mine(): Promise<void> {
   while (is_mining && !ended.signal.aborted) {
     await stage.chain.mine()
@@ -379,7 +384,7 @@ async function mine(): Promise<void> {
       if (head && (await stage.followed()) === head.hash) break
       await sleep(100)
     }
-    await sleep(1500)
+    await sleep(1500 * slowness())
   }
 }
 
