@@ -27,9 +27,9 @@ test('an answer that is read only after the deadline is ignored', async () => {
 
 test('a call whose process stood still is over before its signal is aborted', async () => {
   let seen = {}
-  const said = within(20, async (signal) => {
+  const said = within(500, async (signal) => {
     const before = isOver(signal)
-    const until = performance.now() + 60
+    const until = performance.now() + 600
     while (performance.now() < until);
     seen = { before, is_aborted: signal.aborted, is_over: isOver(signal) }
   })

@@ -4,6 +4,7 @@ import { headerOf, headers } from '../support/corpora.ts'
 import { expectIntact } from '../support/intact.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { ask, requestText } from '../support/sockets.ts'
+import { roomInMinute } from '../support/wait.ts'
 
 const ADDRESS_LIMIT = 100
 
@@ -217,8 +218,7 @@ async function inTurns(count: number, at_once: number, call: () => Promise<Reply
 
 /** Windows are fixed minutes: when this one is about to end, it is waited for. */
 async function withinOneMinute(calls: () => Promise<Reply[]>): Promise<Reply[]> {
-  const left_ms = 60_000 - (Date.now() % 60_000)
-  if (left_ms < 5000) await new Promise((done) => setTimeout(done, left_ms + 100))
+  await roomInMinute(5)
   return calls()
 }
 

@@ -10,7 +10,7 @@ import { expectIntact } from '../support/intact.ts'
 import { scrape } from '../support/metrics.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
 import { ask } from '../support/sockets.ts'
-import { until } from '../support/wait.ts'
+import { roomInMinute, until } from '../support/wait.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -61,8 +61,7 @@ test('the bare address leads to the reference', async () => {
 test('pages consume nothing, neither of the address nor of a key', async () => {
   const { key, api } = await service.partner({ limited: true })
   const nobody = openApi(service.url, undefined)
-  const left_ms = 60_000 - (Date.now() % 60_000)
-  if (left_ms < 5000) await new Promise((done) => setTimeout(done, left_ms + 100))
+  await roomInMinute(10)
   const remaining = async (reply: Promise<Reply>) =>
     Number((await reply).headers.get('x-ratelimit-remaining'))
   const before = await remaining(nobody.get('/v1/customers'))

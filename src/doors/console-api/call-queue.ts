@@ -25,7 +25,7 @@ export const WAIT_MS = 5000
 /** For all partners together, and again for all operators: other connections and the event loop are left to payouts. */
 export const HEAVY_AT_ONCE = 2
 /** A heavy call waits in three queues, and a call gets no answer after ten seconds. */
-const HEAVY_WAIT_MS = 4000
+export const HEAVY_WAIT_MS = 4000
 const RETRY_SECONDS = 1
 
 export function openCallQueue(): CallQueue {

@@ -37,10 +37,11 @@ const first_day = dayOf(new Date())
 
 /** Payouts that complete and fail, transfers, conversions, and sample events without an object. */
 async function someTraffic(times: number): Promise<void> {
-  const acts = Array.from({ length: times }, () => async () => {
+  const acts = Array.from({ length: times }, (_, n) => async () => {
     const { api, customers } = pick(partners)
     const customer_id = pick(customers)
-    switch (pick(['payout', 'payout', 'failure', 'transfer', 'trade', 'sample'])) {
+    // There is a transfer on each network, whatever is picked.
+    switch (n < 2 ? 'transfer' : pick(['payout', 'payout', 'failure', 'transfer', 'trade', 'sample'])) {
       case 'payout':
         return api.post('/v1/pix/payouts', payoutOf(customer_id, 'ana@example.com'))
       case 'failure':
@@ -52,7 +53,7 @@ async function someTraffic(times: number): Promise<void> {
         const { json } = await api.post('/v1/onchain/transfers', {
           customer_id,
           asset: 'USDT',
-          network: pick(['polygon', 'arbitrum']),
+          network: n % 2 === 0 ? 'polygon' : 'arbitrum',
           amount: amount(),
           destination_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
           idempotency_key: `k${++keys}`,

@@ -51,7 +51,7 @@ const order = (
 })
 
 async function until(id: string, ...statuses: string[]): Promise<any> {
-  for (let i = 0; i < 100; i++) {
+  for (let i = 0; i < 600; i++) {
     const { json } = await api.get(`/v1/onchain/transfers/${id}`)
     if (statuses.includes(json.status)) return json
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -141,7 +141,7 @@ describe('a transfer', () => {
       expect(sent.json.decimals).toBe(asset === 'BTC' ? 8 : 6)
       const left = (before - BigInt(sent.json.amount_gross)).toString()
       expect(await balance(id, asset)).toEqual({ available: left, in_transit: sent.json.amount_gross })
-      const processing = await until(sent.json.id, 'processing')
+      const processing = await until(sent.json.id, 'processing', 'confirmed')
       expect(processing.tx_hash).toMatch(
         network === 'bitcoin' || network === 'tron' ? /^[0-9a-f]{64}$/ : /^0x[0-9a-f]{64}$/,
       )

@@ -5,6 +5,7 @@ import { isLockAwaited } from '../../../test/support/database.ts'
 import { moveIntoThePast } from '../../../test/support/past.ts'
 import { someCpf, startTestService, type TestService } from '../../../test/support/service.ts'
 import { size } from '../../../test/support/size.ts'
+import { roomInMinute } from '../../../test/support/wait.ts'
 import { editPartner } from '../../parties/partners/partners.ts'
 
 let service: TestService
@@ -614,8 +615,7 @@ describe('looking before paying', () => {
     const document = someCpf()
     const { id } = (await limited.post('/v1/customers', { name: 'A', document })).json
     await limited.post('/v1/sandbox/deposits', { customer_id: id, asset: 'BRL', amount: '100000' })
-    const second = new Date().getSeconds()
-    if (second > 45) await new Promise((resolve) => setTimeout(resolve, (60 - second) * 1000))
+    await roomInMinute(10)
     for (let i = 0; i < 7; i++) expect((await limited.get('/v1/pix/keys/ana@example.com')).status).toBe(200)
     for (let i = 0; i < 7; i++)
       expect((await limited.post('/v1/pix/payouts?dry_run=true', order(id, document))).status).toBe(200)

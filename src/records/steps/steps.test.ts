@@ -38,6 +38,7 @@ async function pay(pix_key: string): Promise<{ id: string; request_id: string }>
 describe('the steps of a payout', () => {
   /** A payout with a final answer at its first send has no stored steps: they are made up from its row. */
   const ofItself = async (id: string) => {
+    await until(async () => (await payoutById(db(), id))!.status !== 'processing', 20_000)
     expect(await stepsOf(db(), id)).toEqual([])
     return stepsOfPayout(db(), (await payoutById(db(), id))!)
   }

@@ -70,6 +70,12 @@ const rules: readonly Rule[] = [
   },
   {
     code: 'invalid_request',
+    param: /^payout_id$/,
+    operation: /^sandbox\.payouts\.send_back$/,
+    why: 'only a completed payout can come back',
+  },
+  {
+    code: 'invalid_request',
     param: /^amount$/,
     operation: /\.send_back$/,
     why: 'no more goes back than was paid',

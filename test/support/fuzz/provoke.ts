@@ -128,6 +128,9 @@ function depositsOf({ customers }: Stock): Provocation[] {
     refused('invalid_amount', { amount: '0' }),
     refused('amount_too_large', { amount: HUGE }),
     refused('customer_blocked', { customer_id: customers.blocked }),
+    provoke('sandbox.deposits.receive', 'unsupported_network', {
+      body: { customer_id: customers.usual, network: 'no network', amount: '1000000' },
+    }),
   ]
 }
 
