@@ -174,6 +174,7 @@ in order.`,
   },
   {
     name: 'fail-over',
+    is_alone: true,
     title: 'Fail-over',
     suites: ['test/cluster'],
     limits: `All servers ran on one machine, and the test promoted the standby. The time that Patroni, a cloud or a person takes to
