@@ -57,6 +57,11 @@ const rules: readonly Rule[] = [
     why: 'how deep a body may be is beyond a schema, and override takes any object',
   },
   {
+    code: 'invalid_json',
+    operation: /^sandbox\.deposits\.receive$/,
+    why: 'the schema of an address has no pattern, and no text may contain U+0000',
+  },
+  {
     code: 'invalid_request',
     param: /^charge_id$/,
     operation: /^sandbox\.(payments\.create|charges\.expire)$/,

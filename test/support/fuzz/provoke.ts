@@ -131,6 +131,9 @@ function depositsOf({ customers }: Stock): Provocation[] {
     provoke('sandbox.deposits.receive', 'unsupported_network', {
       body: { customer_id: customers.usual, network: 'no network', amount: '1000000' },
     }),
+    provoke('sandbox.deposits.receive', 'customer_blocked', {
+      body: { customer_id: customers.blocked, network: 'polygon', amount: '1000000' },
+    }),
   ]
 }
 
