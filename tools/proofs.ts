@@ -5,7 +5,7 @@ export type Proof = {
   readonly suites: readonly string[]
   /** Files and folders below `suites` that belong to another proof: a figure stands on one page only. */
   readonly except?: readonly string[]
-  /** The figures compare times, or count what one server does in a given time: no other proof runs beside this one. */
+  /** The tests compare times, hold a time to a bound, or count what one server does in a given time: no other proof runs beside this one. */
   readonly is_alone?: true
   /** A conclusion that the proof does not support. */
   readonly limits: string

@@ -21,7 +21,7 @@ import { compileSdk } from './sdk-dist.mjs'
 
 /**
  * Runs the proofs at full size and writes their results to docs/proof: `npm run prove` runs all, `npm run prove -- audit` one. Two run at
- * a time; those that judge times run alone, at the end.
+ * a time; proofs that compare times, or hold a time to a bound, run alone at the end.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 

@@ -373,7 +373,7 @@ async function settle(): Promise<void> {
 
 /**
  * A block every now and then. The service chooses coins and signs only while the newest block is read, which takes longer on a busy
- * machine, so there the next block comes later.
+ * machine: the next block is mined later there.
  */
 async function mine(): Promise<void> {
   while (is_mining && !ended.signal.aborted) {

@@ -46,7 +46,7 @@ describe('concurrent calls of one user', () => {
     const flood = many(3 * (AT_ONCE + WAITING))
     const began = performance.now()
     const replies = await many(10, other)
-    // The ten are answered one after the other: a machine that needs longer for them refuses the last ones.
+    // The ten overviews are made one after the other: on a busy machine the last ones may wait too long, and are refused.
     const most = performance.now() - began < HEAVY_WAIT_MS ? 0 : replies.length / 2
     await flood
     expect(replies.filter(({ status }) => status !== 200).length).toBeLessThanOrEqual(most)

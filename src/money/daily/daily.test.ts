@@ -40,7 +40,7 @@ async function someTraffic(times: number): Promise<void> {
   const acts = Array.from({ length: times }, (_, n) => async () => {
     const { api, customers } = pick(partners)
     const customer_id = pick(customers)
-    // There is a transfer on each network, whatever is picked.
+    // The first two acts are transfers, one on each network: chance might pick none.
     switch (n < 2 ? 'transfer' : pick(['payout', 'payout', 'failure', 'transfer', 'trade', 'sample'])) {
       case 'payout':
         return api.post('/v1/pix/payouts', payoutOf(customer_id, 'ana@example.com'))
