@@ -4,7 +4,7 @@ import { Refusal } from '../core/errors.ts'
 import { DataDirBusy, NoDatabase } from '../db/embedded/folder.ts'
 import { SameOriginRuns } from '../db/embedded/identity.ts'
 import { DataDirSuperseded } from '../db/embedded/superseded.ts'
-import { isUnreachable } from '../db/failure.ts'
+import { isTooSlow, isUnreachable } from '../db/failure.ts'
 import { MigrationBlocked } from '../db/migrate.ts'
 import { PoolerInTheWay } from '../db/server-state.ts'
 import { UntrustedServer } from '../db/tls.ts'
@@ -74,6 +74,12 @@ function errorOutputByCode(error: CodedError): ErrorOutput {
       message: `The database cannot be reached: ${message || code}`,
       // A retry does not help against a wrong password.
       exit: code === '28P01' ? exit.refused : exit.later,
+    }
+  if (isTooSlow(error))
+    return {
+      code: 'database_busy',
+      message: `The database took too long, so this step was rolled back. Run the command again. (${message})`,
+      exit: exit.later,
     }
   const ofPort = code === 'EACCES' && !('port' in error) ? undefined : portMistakes[code ?? '']
   if (ofPort) return { code: 'cannot_listen', message: ofPort, exit: exit.refused }

@@ -85,6 +85,9 @@ export function isContended(error: unknown): boolean {
   return state === LOCK_NOT_AVAILABLE || state === DEADLOCK
 }
 
+/** The statement or its wait for a lock took too long, and was rolled back: the database is busy. A retry may succeed. */
+export const isTooSlow = (error: unknown): boolean => isCanceled(error) || isContended(error)
+
 const IDLE_IN_TRANSACTION = '25P03'
 
 /** The server ended the session between two statements of a transaction, because the node was too slow: a busy machine. */

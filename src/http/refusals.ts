@@ -1,7 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { type ErrorCode, errors, Refusal } from '../core/errors.ts'
 import { QueueFull } from '../core/fair-semaphore.ts'
-import { isUnreachable, sqlState } from '../db/failure.ts'
+import { isTooSlow, isUnreachable } from '../db/failure.ts'
 import { refusalOf } from './validation.ts'
 
 const ofFastify: Readonly<Record<string, ErrorCode>> = {
@@ -14,9 +14,6 @@ const ofFastify: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ASYNC_CONSTRAINT: 'route_not_found',
 }
 
-/** The statement hit its timeout, or waited too long for a lock. */
-const TOOK_TOO_LONG = new Set(['57014', '55P03'])
-
 /** The one place where an error becomes a response. An unexpected error is a bare 500, logged with its request id. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
@@ -26,9 +23,8 @@ export function toRefusal(error: unknown): Refusal {
   if (known) return new Refusal(known)
   // Fastify blames the request: a body that broke off, a missing header.
   if (statusCode < 500) return brokenOff()
-  const passing =
-    isUnreachable(error) || TOOK_TOO_LONG.has(sqlState(error) ?? '') || error instanceof QueueFull
-  if (passing) return new Refusal('service_unavailable')
+  if (isUnreachable(error) || isTooSlow(error) || error instanceof QueueFull)
+    return new Refusal('service_unavailable')
   return new Refusal('internal_error')
 }
 

@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Ran, runCli } from '../../../test/support/cli.ts'
 import { isMistake } from '../../../test/support/cli-stage.ts'
 import { codeNow } from '../../../test/support/code.ts'
-import { createDatabase } from '../../../test/support/database.ts'
+import { createDatabase, holdLock } from '../../../test/support/database.ts'
+import { exit } from '../exit.ts'
 
 test('contract §17.13: an operator signs in once, with a code if there is a second factor, and out again', async () => {
   const home = await mkdtemp(join(tmpdir(), 'trilho-home-'))
@@ -101,3 +102,16 @@ test('contract §17.13: an operator signs in once, with a code if there is a sec
   const typed = [eva.password, new_password, first.OPERATOR_CODE, one!, two!, three!, four!]
   for (const { err } of ran) for (const secret of typed) expect(err).not.toContain(secret)
 }, 180_000)
+
+test('while another transaction holds what a command needs, the exit code says that a later run may work', async () => {
+  const { url } = await createDatabase()
+  const there = { DATABASE_URL: url, SECRET_KEY: '00'.repeat(32) }
+  expect((await runCli(['users', 'list'], there)).code).toBe(exit.done)
+  const release = await holdLock(url, 'shared.users')
+  onTestFinished(release)
+  isMistake(
+    await runCli(['users', 'list'], there),
+    /^The database took too long, so this step was rolled back\. Run the command again\./,
+    exit.later,
+  )
+})
