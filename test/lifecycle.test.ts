@@ -12,6 +12,7 @@ import { openRunnerConnection } from '../src/ledger/connection.ts'
 import { openApi } from './support/api.ts'
 import { nobodyOn, type Ran, runCli, type Started, startCli, tempDataDir } from './support/cli.ts'
 import { asAdmin, createDatabase, prepareDatabase, seatAt } from './support/database.ts'
+import { freePort } from './support/free-port.ts'
 import { startNode } from './support/node.ts'
 import { openPooler } from './support/pooler.ts'
 import { openDirectAccess, someCpf, testEnv } from './support/service.ts'
@@ -38,14 +39,6 @@ async function serve(env: Record<string, string>): Promise<Server> {
       return started.ended
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const { port } = listener.address() as AddressInfo
-  listener.close()
-  return port
 }
 
 /** What clients did to one customer: each attempt has an amount that no other has. */

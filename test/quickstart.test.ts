@@ -9,13 +9,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { wheelName } from '../tools/pack-wheel.ts'
 import { createDatabase, type TestDatabase } from './support/database.ts'
+import { freePort } from './support/free-port.ts'
 import { assertPrinted, openRunner, type Runner, type Sample, samplesOf } from './support/markdown.ts'
 import { noteFact } from './support/proof.ts'
 import { testRun } from './support/test-run.ts'
@@ -104,14 +104,6 @@ const BUILD_MS = 150_000
 
 const showsWhat = ({ output }: Sample, { printed }: Terminal) =>
   eventually(() => assertPrinted(output!, printed()), { timeout: BUILD_MS })
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => listener.once('listening', resolve))
-  const { port } = listener.address() as { port: number }
-  await new Promise((resolve) => listener.close(resolve))
-  return port
-}
 
 /** Of the one payout, as the receiver tells of it. */
 const verified = () => receiver.printed().match(/verified pix\.payout\.\w+ po_\w+/g) ?? []

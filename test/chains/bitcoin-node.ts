@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'vitest'
+import { freePort } from '../support/free-port.ts'
 
 /**
  * A real node of Bitcoin Core's lineage with a chain of its own, without a wallet, an index and peers. It mines only when it is told
@@ -239,12 +239,4 @@ async function callBitcoin<Result>(
   }
   if (error) throw new NodeRefusal(method, error)
   return result
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

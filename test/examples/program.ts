@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { testRun } from '../support/test-run.ts'
 
@@ -48,12 +47,4 @@ export function start(
 export async function stop({ process: child, ended }: Running): Promise<void> {
   child.kill('SIGKILL')
   await ended
-}
-
-export async function freePort(): Promise<string> {
-  const listener = createServer()
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
-  const { port } = listener.address() as { port: number }
-  await new Promise((resolve) => listener.close(resolve))
-  return String(port)
 }

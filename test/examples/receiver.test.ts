@@ -1,8 +1,9 @@
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newSecret, showSecret, signatureHeaders } from '../../src/webhooks/signature.ts'
+import { freePort } from '../support/free-port.ts'
 import { until } from '../support/wait.ts'
-import { freePort, type Running, start, stop } from './program.ts'
+import { type Running, start, stop } from './program.ts'
 
 const secret = newSecret()
 const body = JSON.stringify({ id: 'evt_1', type: 'pix.payout.completed', data: { object: { id: 'po_1' } } })
@@ -10,7 +11,7 @@ let receiver: Running
 let url: string
 
 beforeAll(async () => {
-  const PORT = await freePort()
+  const PORT = String(await freePort())
   url = `http://127.0.0.1:${PORT}/webhooks`
   receiver = start('receiver/server.js', {
     env: { PORT, TRILHO_WEBHOOK_SECRET: showSecret(secret) },

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readSecret, signatureHeaders } from '../../src/webhooks/signature.ts'
 import type { Api } from '../support/api.ts'
+import { freePort } from '../support/free-port.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
 import { size } from '../support/size.ts'
 import { until } from '../support/wait.ts'
-import { freePort, type Running, start, stop, type Trouble } from './program.ts'
+import { type Running, start, stop, type Trouble } from './program.ts'
 
 let service: TestService
 let api: Api
@@ -22,7 +23,7 @@ beforeAll(async () => {
   ;({ api, key } = await service.partner())
   seller = (await api.post('/v1/customers', { name: 'Ana Souza', document: someCpf() })).json.id
   await api.post('/v1/sandbox/deposits', { customer_id: seller, asset: 'BRL', amount: '100000000' })
-  port = await freePort()
+  port = String(await freePort())
   const events = ['pix.payout.completed', 'pix.payout.failed']
   const endpoint = await api.post('/v1/webhook_endpoints', {
     url: `http://127.0.0.1:${port}/webhooks`,

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { errorCodes } from '../../src/core/errors.ts'
 import { endpoints } from '../../src/doors/api/endpoints.ts'
 import { methodAndPath } from '../../src/http/endpoint.ts'
 import { revokeKey } from '../../src/parties/keys/keys.ts'
 import { openApi, type Reply } from '../support/api.ts'
+import { freePort } from '../support/free-port.ts'
 import { expectIntact } from '../support/intact.ts'
 import { scrape } from '../support/metrics.ts'
 import { someCpf, startTestService, type TestService } from '../support/service.ts'
@@ -220,12 +219,3 @@ describe('every doc_url opens the page of its code', () => {
 })
 
 test('afterwards the books are right', () => expectIntact(service))
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}

@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 import { until } from './wait.ts'
 
 /** A load balancer in front of nodes that listen on ports of this machine; it sends traffic to those that /readyz calls ready. */
@@ -26,15 +27,6 @@ const haproxyProgram = ['haproxy', '/usr/sbin/haproxy'].find(
 /** HAProxy with the file of deploy/ where HAProxy is installed, else a small TCP balancer. */
 export const openBalancer = (ports: readonly number[]): Promise<Balancer> =>
   haproxyProgram ? openHaproxy(haproxyProgram, ports) : openTcpBalancer(ports)
-
-export async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const { port } = listener.address() as AddressInfo
-  listener.close()
-  await once(listener, 'close')
-  return port
-}
 
 async function openHaproxy(program: string, [first, second]: readonly number[]): Promise<Balancer> {
   const folder = await mkdtemp(join(tmpdir(), 'trilho-haproxy-'))

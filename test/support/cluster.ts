@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { ensureCluster, ensureDatabase } from '../../src/db/embedded/cluster.ts'
 import { chooseInstallation, type Installation } from '../../src/db/embedded/installation.ts'
 import { type Running, startServer } from '../../src/db/embedded/process.ts'
+import { freePort } from './free-port.ts'
 import { openSilencingProxy, type SilencingProxy } from './silencing-proxy.ts'
 import { until } from './wait.ts'
 
@@ -217,12 +216,4 @@ function signalAll({ server }: Member, signal: NodeJS.Signals): void {
       // It has ended by itself.
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const { port } = listener.address() as AddressInfo
-  await new Promise((done) => listener.close(done))
-  return port
 }

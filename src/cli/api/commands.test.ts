@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { runCli } from '../../../test/support/cli.ts'
 import { type CliStage, isMistake, openCliStage } from '../../../test/support/cli-stage.ts'
 import { compiledCli } from '../../../test/support/compiled.ts'
+import { freePort } from '../../../test/support/free-port.ts'
 import { someCpf } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
 import { exit } from '../exit.ts'
@@ -334,9 +335,7 @@ describe('exit codes', () => {
       /^rate_limit_exceeded: The day is used up\.\n[\s\S]*try again +in 3600 s/,
       exit.later,
     )
-    const closed = createServer().listen(0)
-    const port = (closed.address() as AddressInfo).port
-    await new Promise((resolve) => closed.close(resolve))
+    const port = await freePort()
     isMistake(
       await trilho(`usage --url http://127.0.0.1:${port}`),
       /It was not sent\.\nIs the service running there\? --url, TRILHO_URL/,

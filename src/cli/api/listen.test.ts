@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openApi } from '../../../test/support/api.ts'
 import { ioOf, startCli, tempDataDir } from '../../../test/support/cli.ts'
 import { type CliStage, openCliStage } from '../../../test/support/cli-stage.ts'
+import { freePort } from '../../../test/support/free-port.ts'
 import { openReceiver, verifies } from '../../../test/support/receiver.ts'
 import { spawnServer } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
@@ -66,10 +67,7 @@ test('without --forward-to events are printed, whole with --json; an unreachable
 })
 
 test('a receiver that restarts gets every event in order; a refused event is not sent again', async () => {
-  const place = createServer().listen(0, '127.0.0.1')
-  await once(place, 'listening')
-  const { port } = place.address() as AddressInfo
-  await new Promise((resolve) => place.close(resolve))
+  const port = await freePort()
   const types = 'trade.failed,trade.completed'
   const { printed } = running(`listen --forward-to http://127.0.0.1:${port}/hook --types ${types}`)
   await until(() => printed.err.includes('Waiting'), 10_000)

@@ -463,14 +463,14 @@ test('a first send keeps its lease while it waits for its turn: nobody asks abou
   }
   const { worker } = await open(pix)
   const turn = await takeTurn()
-  const node = bench.openNode({ lease_ms: 900, rail_timeout_ms: 300 })
+  const node = bench.openNode({ lease_ms: 3000, rail_timeout_ms: 1000 })
   const payout = await bench.payout(await bench.customer({ BRL: BALANCE }), { node })
   const sending = openPayoutWorker(node, silent, { follows: false })
   const settled = sending.send(payout, performance.now())
   // Two leases later.
   const ends_at = payout.next_attempt_at.getTime()
   await until(
-    async () => (await bench.payoutNow(payout.id)).next_attempt_at.getTime() > ends_at + 900,
+    async () => (await bench.payoutNow(payout.id)).next_attempt_at.getTime() > ends_at + node.lease_ms,
     20_000,
   )
   expect(sent).toEqual([])

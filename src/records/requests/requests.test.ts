@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -91,9 +92,11 @@ describe('a request is in the log', () => {
     const { api, partner_id, key_id } = await service.partner()
     const second = await service.partner({ partner_id })
     const stranger = await service.partner()
+    // Requests of one millisecond have no order.
+    const apart = (reply: Reply) => sleep(2, reply)
     const replies = [
-      await api.get('/v1/customers'),
-      await second.api.get('/v1/usage'),
+      await apart(await api.get('/v1/customers')),
+      await apart(await second.api.get('/v1/usage')),
       await api.get('/v1/nothing'),
     ]
     for (const reply of replies) await logged(api, reply)
