@@ -308,6 +308,25 @@ describe('contract §5: rotation', () => {
     expect(await answer(service.url, third.value)).toBe('welcome')
   })
 
+  test('writes only values that it ends sooner, however often the key was rotated', async () => {
+    const { sandbox } = service.worlds
+    const { key_id } = await service.partner()
+    const versions = () =>
+      asAdmin(service.database.url, [
+        `SELECT last_four, xmin::text AS written_by FROM sandbox.api_key_values WHERE api_key_id = '${key_id}' ORDER BY created_at`,
+      ])
+    for (const grace of [0, 60, 60]) await rotateKey(sandbox, key_id, grace)
+    const before = await versions()
+    await rotateKey(sandbox, key_id, 60)
+    // Three values had their end, the latest one got it now.
+    expect((await versions()).slice(0, 3)).toEqual(before.slice(0, 3))
+    expect((await versions())[3]).not.toEqual(before[3])
+    const later = await versions()
+    await rotateKey(sandbox, key_id, 1)
+    expect((await versions())[0]).toEqual(later[0])
+    for (const i of [1, 2, 3, 4]) expect((await versions())[i], `${i}`).not.toEqual(later[i])
+  })
+
   test('waits for running operations', async () => {
     const { key_id } = await service.partner()
     const holder = new pg.Client({ connectionString: service.database.url })

@@ -234,10 +234,14 @@ export async function countKeyEvent(db: Db, id: string): Promise<number> {
   return rows[0].sequence
 }
 
-/** Ends the values that a rotation replaces after the grace period; an earlier end stays. */
+/**
+ * Ends the values that a rotation replaces after the grace period; an earlier end stays. Values that end earlier are not
+ * written, so that a rotation costs the same however often the key was rotated.
+ */
 export async function endValues(db: Db, api_key_id: string, grace_seconds: number): Promise<void> {
   await db.query(
-    `UPDATE api_key_values SET valid_until = least(valid_until, clock_timestamp() + make_interval(secs => $2)) WHERE api_key_id = $1`,
+    `UPDATE api_key_values SET valid_until = least(valid_until, clock_timestamp() + make_interval(secs => $2))
+     WHERE api_key_id = $1 AND (valid_until IS NULL OR valid_until > clock_timestamp() + make_interval(secs => $2))`,
     [api_key_id, grace_seconds],
   )
 }
