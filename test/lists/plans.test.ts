@@ -192,4 +192,4 @@ test('where nearly all rows have one and the same value, the others are found, o
         )
         expect(read, `${name} ${filter}=${asset}`).toBeLessThanOrEqual(EXACT)
       }
-})
+}, 600_000)
