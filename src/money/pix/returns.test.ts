@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Bench, openBench, silent } from '../../../test/support/rail-bench.ts'
 import { perform } from '../../control/operator/actions.ts'
-import { money } from '../../core/money.ts'
+import { money, UNITS_MAX } from '../../core/money.ts'
 import { entriesOf } from '../../ledger/balances.ts'
 import { blockCustomer } from '../../parties/customers/customers.ts'
 import type { PixAccount, PixRail, PixReturn, SentPix, UnreadEntry } from '../../rails/pix/rail.ts'
@@ -187,6 +187,55 @@ test('of a return that the service books and an operator credits in one batch on
   expect(await available()).toBe(before + 600n)
 }, 60_000)
 
+test('each return that cannot be booked is told, also while an exception about another return of the payout is open', async () => {
+  const { accepted, available, customer } = await open()
+  const payout = await end(accepted)
+  await bench.world.commit(
+    operatorCredit(bench.world, {
+      ...{ partner_id: bench.actor.partner_id, customer_id: customer, money: money('BRL', 300n) },
+      ...{ reason: 'it came back', reference: E2E },
+    }),
+  )
+  const before = await available()
+  await bookReturnsOf(bench.world, payout, [settled(1, 300n)])
+  for (let i = 0; i < 2; i++) await bookReturnsOf(bench.world, payout, [settled(1, 300n), settled(2, 400n)])
+  expect(await available()).toBe(before)
+  const told = (await problems()).map(({ problem }) => String(problem))
+  expect([1, 2].map((n) => told.filter((problem) => problem.includes(D(n))).length)).toEqual([1, 1])
+})
+
+test('a return for which the balance has no room is told, keeps no other return waiting, and is credited once there is room', async () => {
+  const sent: SentPix[] = []
+  const account: PixAccount = {
+    balance: async () => ({ available: 0n, blocked: 0n }),
+    async *sent() {
+      yield* sent
+    },
+  }
+  const { accepted, available, customer } = await open({ account })
+  const payout = await end(accepted)
+  const { partner_id } = bench.actor
+  const filling = { partner_id, customer_id: customer, reason: 'x', reference: 'full' }
+  const full = money('BRL', UNITS_MAX - (await available()))
+  const { id: filled } = await bench.world.commit(operatorCredit(bench.world, { ...filling, money: full }))
+  const other = await bench.payout(await bench.customer({ BRL: 10_000n }))
+  const paid = { kind: 'settled', end_to_end_id: `${E2E.slice(0, -1)}l` } as const
+  await bench.world.commit(settlePayout(bench.world, other, paid, { by: 'caller' }))
+  for (const [n, { send_id }] of [payout, other].entries())
+    sent.push({ send_id, amount: 700n, state: 'settled', returns: [settled(n + 1, 700n)] })
+  await openReturnPass(bench.world)(bench.world.db, always)
+  expect((await bench.payoutNow(other.id)).amount_returned).toBe(700n)
+  expect(await problems()).toMatchObject([{ problem: expect.stringContaining('no room') }])
+  const { began_at, read_until } = (await returnScanOf(bench.world.db, 'sent'))!
+  expect(read_until).toEqual(began_at)
+  await perform(bench.world, {
+    name: 'reverse_credit',
+    details: { deposit_id: filled, reason: 'too much', reference: 'r2' },
+  })
+  await bookReturnsOf(bench.world, payout, [settled(1, 700n)])
+  expect((await bench.payoutNow(payout.id)).amount_returned).toBe(700n)
+})
+
 test('a return that is open or refused credits nothing', async () => {
   const { accepted, available } = await open()
   const payout = await end(accepted)
@@ -207,7 +256,7 @@ test('returns above the amount, and of a payout that failed here, credit nothing
   await bookReturnsOf(bench.world, payout, [settled(1, 600n), settled(2, 101n), settled(3, 100n)])
   expect(await available()).toBe(before + 700n)
   expect(await problems()).toMatchObject([
-    { kind: 'contradiction', object_id: payout.id, problem: expect.stringContaining('more than was paid') },
+    { kind: 'contradiction', object_id: D(2), problem: expect.stringContaining('more than was paid') },
   ])
   const failed = await end(await bench.payout(customer), false)
   const then = await available()
@@ -215,7 +264,7 @@ test('returns above the amount, and of a payout that failed here, credit nothing
   // The same return under another payment.
   await bookReturnsOf(bench.world, failed, [settled(1, 600n)])
   expect(await available()).toBe(then)
-  expect(await problems()).toMatchObject([{ object_id: failed.id }, { object_id: payout.id }])
+  expect((await problems()).map(({ object_id }) => object_id).sort()).toEqual([D(1), D(2), D(4)])
 })
 
 test.each([
@@ -230,7 +279,7 @@ test.each([
     await bookReturnsOf(bench.world, payout, [settled(1, 600n)])
     await bookReturnsOf(bench.world, payout, [said])
     expect(await available()).toBe(before + 600n)
-    expect(await problems()).toMatchObject([{ kind: 'contradiction', object_id: payout.id }])
+    expect(await problems()).toMatchObject([{ kind: 'contradiction', object_id: D(1) }])
   },
 )
 

@@ -1,5 +1,6 @@
+import { UNITS_MAX } from '../../core/money.ts'
 import { customerAccount, externalAccount } from '../../ledger/accounts.ts'
-import { type Command, type Decision, keep, writeTo } from '../../ledger/command.ts'
+import { type Command, type Decision, type Held, keep, writeTo } from '../../ledger/command.ts'
 import type { PixReturn } from '../../rails/pix/rail.ts'
 import { eventWrite } from '../../records/events/events.ts'
 import { exceptionWrite, recordExceptionDaily } from '../../records/exceptions/store.ts'
@@ -32,6 +33,9 @@ type BookedReturn =
 /** Why a return that is stored is told to a person all the same. */
 export const ANOTHER_AMOUNT = 'It was stored before with another amount.'
 export const REFUSED_LATER = 'The provider says that it was not made, after it had said that it was.'
+
+const NO_ROOM =
+  'The balance of the customer has no room for it. The service credits the return once there is room.'
 
 type SettledReturn = Pick<PixReturn, 'id' | 'amount'>
 
@@ -77,6 +81,7 @@ export function bookPayoutReturn(
         )
       const amount_returned = before.amount_returned + amount
       if (amount_returned > before.amount) return wrong('The returns are more than was paid.')
+      if (!hasRoom(held, customer_id, amount)) return wrong(NO_ROOM)
       const before_it = held.row(returnCounts, payout_id) ?? { count: 0, sum: 0n }
       const count = before_it.count + 1
       const stored: StoredReturn = {
@@ -114,6 +119,12 @@ export function bookPayoutReturn(
   }
 }
 
+/** Without room the ledger would refuse the command, and the reader of the provider's list would stop at this return each time. */
+function hasRoom(held: Held, customer_id: string, amount: bigint): boolean {
+  const account = held.account({ customer_id, asset: 'BRL' })
+  return (account?.balance ?? 0n) + (account?.in_transit ?? 0n) + amount <= UNITS_MAX
+}
+
 /** For the desk: nothing is left to book, but a person should know. */
 const returnedException = (
   { id, partner_id, amount_returned, end_to_end_id }: Payout,
@@ -146,6 +157,7 @@ export async function bookReturnsOf(
   return is_done
 }
 
+/** The exception is about the return: one about the payout would hide its further returns for as long as it is open. */
 function reportWrong(
   { db, clock }: World,
   { payout, problem }: Extract<BookedReturn, { kind: 'wrong' }>,
@@ -154,10 +166,10 @@ function reportWrong(
   return recordExceptionDaily(db, clock, {
     kind: 'contradiction',
     rail: RAIL,
-    object_id: payout.id,
+    object_id: said.id,
     partner_id: payout.partner_id,
     details: {
-      problem: `The provider reports return ${said.id} of this payout, which does not fit to what is booked. ${problem}`,
+      problem: `The provider reports return ${said.id} of payout ${payout.id}, which does not fit to what is booked. ${problem}`,
       check: 'Nothing was changed because of it. Compare the payout with the account’s statement.',
       booked: payout.status,
       rail_says: { return_id: said.id, amount: said.amount },
