@@ -77,7 +77,7 @@ export function bookPayoutReturn(
       const by_hand = names.map((name) => held.row(standingCredits, name)).find((credit) => credit)
       if (by_hand)
         return wrong(
-          `Deposit ${by_hand.deposit_id} is a credit by an operator under its id or that of the payout. If it does not cover this return, credit the return under its own id.`,
+          `Deposit ${by_hand.deposit_id} is a credit by an operator under its id or that of the payout. If it does not cover this return, credit the return under its own id. If you reverse that credit, the service books this return: do not credit it again by hand.`,
         )
       const amount_returned = before.amount_returned + amount
       if (amount_returned > before.amount) return wrong('The returns are more than was paid.')
