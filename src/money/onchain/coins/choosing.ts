@@ -1,3 +1,4 @@
+import { incarnationOf } from '../../../db/incarnation.ts'
 import type { OutputState } from '../../../rails/chain/bitcoin/rail.ts'
 import { scriptOfOrder } from '../../../rails/chain/bitcoin/transaction.ts'
 import type { ChainOrder, Chosen, WalletState } from '../../../rails/chain/rail.ts'
@@ -44,6 +45,8 @@ export type PoolWatch = {
  */
 export function openPoolWatch(scene: CoinScene, recheck_ms: number): PoolWatch {
   let clean_until = Number.NEGATIVE_INFINITY
+  /** The incarnation of the database whose outputs were found clean. A promoted standby may lack the newest reservations. */
+  let clean_in: string | undefined
   /** Outputs that looked spent when the nodes were asked last, and since when. */
   let suspected: ReadonlyMap<string, number> = new Map()
   /** Counts the doubts: an answer to a question from before the newest doubt keeps nothing clean. */
@@ -54,7 +57,7 @@ export function openPoolWatch(scene: CoinScene, recheck_ms: number): PoolWatch {
     doubts++
   }
 
-  async function ask(at: CoinPlace, tip: StoredBlock): Promise<PoolState> {
+  async function ask(at: CoinPlace, tip: StoredBlock, incarnation: string | undefined): Promise<PoolState> {
     const [asked_at, asked_doubts] = [performance.now(), doubts]
     const watched = await untouchedOutputs(scene, at, tip)
     // A block that was stored meanwhile has made some of them.
@@ -78,16 +81,20 @@ export function openPoolWatch(scene: CoinScene, recheck_ms: number): PoolWatch {
       if (outputs.length > 0) return 'unclear'
     } else suspected = new Map()
     if (has('unclear')) return 'unclear'
-    if (!has('spent') && doubts === asked_doubts) clean_until = asked_at + POOL_FRESH_MS
+    if (!has('spent') && doubts === asked_doubts) {
+      clean_until = asked_at + POOL_FRESH_MS
+      clean_in = incarnation
+    }
     return 'clean'
   }
 
   return {
     async state(at, tip) {
-      if (performance.now() < clean_until) return 'clean'
-      const aboutNow = () => `${doubts} ${tip.hash}`
+      const incarnation = await incarnationOf(scene.db())
+      if (incarnation === clean_in && performance.now() < clean_until) return 'clean'
+      const aboutNow = () => `${doubts} ${incarnation} ${tip.hash}`
       if (asking?.about === aboutNow() && performance.now() < asking.until) return asking.state
-      const begun = { about: aboutNow(), until: Number.POSITIVE_INFINITY, state: ask(at, tip) }
+      const begun = { about: aboutNow(), until: Number.POSITIVE_INFINITY, state: ask(at, tip, incarnation) }
       asking = begun
       const keep = () => {
         begun.about = aboutNow()

@@ -1,4 +1,4 @@
-import { afterEach, expect, onTestFinished } from 'vitest'
+import { afterEach, expect, onTestFinished, vi } from 'vitest'
 import { bitcoinTest as test } from '../../../../test/chains/bitcoin-node.ts'
 import { mineCoins, openTestWallet } from '../../../../test/chains/bitcoin-wallet.ts'
 import { type CoinsStage, openCoinsStage } from '../../../../test/chains/coins-stage.ts'
@@ -99,6 +99,27 @@ test('a coin that a mempool spends is not passed over for another one, although 
   await node.send(spentBySomebody(coins.find((coin) => coinIdOf(coin) === first!.id)!))
   expect(await chain.chooseCoins!(order)).toMatchObject({ kind: 'later', why: 'endpoints_disagree' })
   expect((await chain.wallet()).pool).toBe(pool + 1n)
+}, 120_000)
+
+/** From now on the database says that it is another incarnation of itself. */
+function promoteStandby(): void {
+  const { db } = stage.world
+  const query = db.query.bind(db) as (asked: unknown) => Promise<{ rows: unknown[] }>
+  vi.spyOn(db, 'query').mockImplementation((async (asked: { text?: string }) =>
+    asked.text?.includes('pg_control_system')
+      ? { rows: [{ incarnation: 'promoted' }] }
+      : query(asked)) as never)
+}
+
+test('after a fail-over the mempools are asked again, although they were clean a moment before', async () => {
+  stage = await openCoinsStage()
+  const { chain, node } = stage
+  const [coin] = await stage.fund(2)
+  const { pool } = await chain.wallet()
+  await node.send(spentBySomebody(coin!))
+  expect((await chain.wallet()).pool, 'the mempools are not asked each time').toBe(pool)
+  promoteStandby()
+  expect(await chain.wallet()).toMatchObject({ pool: pool + 1n, spent_in_pool: [coinIdOf(coin!)] })
 }, 120_000)
 
 test('a coin that a mempool spends is not passed over for another one because another transfer has reserved a second coin meanwhile', async () => {
