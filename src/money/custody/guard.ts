@@ -3,7 +3,7 @@ import type { Network } from '../../core/networks.ts'
 import type { ChainRail, WalletState } from '../../rails/chain/rail.ts'
 import type { World } from '../../world.ts'
 import { isPaused } from './controls.ts'
-import { type ForeignTransactions, nextNonceOf, recordForeign, walletIdOf } from './wallets.ts'
+import { type ForeignTransactions, isAhead, nextNonceOf, recordForeign, walletIdOf } from './wallets.ts'
 
 /**
  * Protects a wallet from a database that is behind the chain, as after the restore of a backup (decision 0053). Such a database has
@@ -35,7 +35,7 @@ export function openGuard(world: World, log: Logger, pauseRail: PauseRail): Guar
   async function admits(network: Network, state: WalletState): Promise<boolean> {
     const asked_at = performance.now()
     const next_nonce = await nextNonceOf(world.db, walletIdOf(network, state.wallet))
-    if (state.claimed <= next_nonce) {
+    if (!isAhead(state, next_nonce)) {
       passed.set(network, asked_at)
       return true
     }

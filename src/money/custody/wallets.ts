@@ -75,6 +75,13 @@ export async function nextNonceOf(db: Db, wallet_id: string): Promise<bigint> {
   return rows[0]?.next_nonce ?? 0n
 }
 
+/**
+ * Whether the chain may know transactions of the wallet that the database does not know. On Bitcoin `claimed` is counted from the wallet's
+ * next number, which another transfer may have taken since the nodes were asked. So what the mempools showed counts by itself.
+ */
+export const isAhead = ({ claimed, is_unclear, spent_in_pool }: WalletState, next_nonce: bigint): boolean =>
+  claimed > next_nonce || is_unclear === true || spent_in_pool !== undefined
+
 export type ForeignTransactions = {
   readonly network: Network
   readonly state: Pick<WalletState, 'wallet' | 'mined' | 'pool' | 'spent_in_pool'>

@@ -27,7 +27,7 @@ import { masked } from '../../records/steps/store.ts'
 import type { World } from '../../world.ts'
 import { isPaused, pauseRail } from '../custody/controls.ts'
 import { openGuard, type PauseRail } from '../custody/guard.ts'
-import { addWallet, nextNonceOf, walletIdOf } from '../custody/wallets.ts'
+import { addWallet, isAhead, nextNonceOf, walletIdOf } from '../custody/wallets.ts'
 import { reservedOf } from './coins/store.ts'
 import { chainOrderOf } from './order.ts'
 import { pollAgainAfter } from './pace.ts'
@@ -407,7 +407,7 @@ export async function unknownPayments(world: World, network: Network): Promise<L
   if (!state) return 'endpoints_unavailable'
   const next_nonce = await nextNonceOf(world.db, walletIdOf(network, state.wallet))
   if (state.pool > next_nonce) return 'rail_paused'
-  return state.claimed > next_nonce ? 'endpoints_disagree' : undefined
+  return isAhead(state, next_nonce) ? 'endpoints_disagree' : undefined
 }
 
 async function bringForward(

@@ -8,7 +8,7 @@ import type { Attempt, Block, ChosenCoin, Reservation, WalletState } from '../..
 import type { SignedBefore } from '../../rails/signer/hourly.ts'
 import { holdRows } from '../../records/desk/holds.ts'
 import { pausedRows } from '../custody/controls-store.ts'
-import { updateWallets, walletIdOf, walletRows } from '../custody/wallets.ts'
+import { isAhead, updateWallets, walletIdOf, walletRows } from '../custody/wallets.ts'
 import { coinLocks, reservationOfCoins } from './coins/reservation.ts'
 import { foreignRows } from './coins/store.ts'
 import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from './store.ts'
@@ -23,14 +23,15 @@ import { isFinalTransfer, type Transfer, transferRows, updateTransfers } from '.
  */
 export function reserveNonce(
   { id, partner_id, network }: Transfer,
-  { wallet, mined, claimed }: WalletState,
+  state: WalletState,
   reserved_most: number,
   {
     although_paused = false,
     coins = [],
   }: { readonly although_paused?: boolean; readonly coins?: readonly ChosenCoin[] } = {},
 ): Command<Transfer | undefined> {
-  const wallet_id = walletIdOf(network, wallet)
+  const { mined } = state
+  const wallet_id = walletIdOf(network, state.wallet)
   const of_coins = coinLocks(coins)
   return {
     partner_id,
@@ -49,7 +50,7 @@ export function reserveNonce(
       const from = held.row(walletRows, wallet_id)
       if (!before || !from || isFinalTransfer(before) || before.nonce !== null) return { result: before }
       const is_full = from.next_nonce - mined >= reserved_most
-      const is_behind = claimed > from.next_nonce || held.row(foreignRows, wallet_id) !== undefined
+      const is_behind = isAhead(state, from.next_nonce) || held.row(foreignRows, wallet_id) !== undefined
       const is_paused = !although_paused && held.row(pausedRows, network) !== undefined
       if (is_full || is_behind || is_paused || held.row(holdRows, id) !== undefined) return { result: before }
       const reserved = reservationOfCoins(held, { transfer_id: id, network, wallet_id, coins })

@@ -8,6 +8,7 @@ import { silent } from '../../../../test/support/rail-bench.ts'
 import { until } from '../../../../test/support/wait.ts'
 import { readSigned } from '../../../rails/chain/bitcoin/bytes.ts'
 import type { Coin } from '../../../rails/chain/bitcoin/rail.ts'
+import type { ChosenCoin } from '../../../rails/chain/rail.ts'
 import { isPaused } from '../../custody/controls.ts'
 import { findForeignNonces, nextNonceOf, recordForeign, walletIdOf } from '../../custody/wallets.ts'
 import { chainBooks } from '../books.ts'
@@ -120,6 +121,32 @@ test('after a fail-over the mempools are asked again, although they were clean a
   expect((await chain.wallet()).pool, 'the mempools are not asked each time').toBe(pool)
   promoteStandby()
   expect(await chain.wallet()).toMatchObject({ pool: pool + 1n, spent_in_pool: [coinIdOf(coin!)] })
+}, 120_000)
+
+test('no coin is reserved while a mempool spends another one, although another transfer has taken the next number meanwhile', async () => {
+  stage = await openCoinsStage()
+  const { bench, chain, node, world } = stage
+  const [first] = await stage.fund(3)
+  const customer = await bench.customer({ BTC: BALANCE })
+  const [transfer, other] = [await stage.transfer(customer), await stage.transfer(customer)]
+  const clean = await chain.wallet()
+  const { rows } = await world.db.query('SELECT id, amount, script, made_by FROM coins WHERE id <> $1', [
+    coinIdOf(first!),
+  ])
+  await node.send(spentBySomebody(first!))
+  const anew = stage.openOn(bench.database.url)
+  onTestFinished(anew.stop)
+  const taken = await anew.world.chains.bitcoin.wallet()
+  expect(taken).toMatchObject({ spent_in_pool: [coinIdOf(first!)] })
+  const reserve = (what: typeof transfer, state: typeof clean, coin: unknown) =>
+    world.commit(reserveNonce(what, state, 10, { coins: [coin as ChosenCoin] }))
+  expect(await reserve(other, clean, rows[0])).toMatchObject({ nonce: clean.pool })
+  expect(await reserve(transfer, taken, rows[1])).toMatchObject({ nonce: null })
+  expect(
+    await reserve(transfer, { ...clean, claimed: clean.pool + 1n, is_unclear: true }, rows[1]),
+  ).toMatchObject({
+    nonce: null,
+  })
 }, 120_000)
 
 test('a coin that a mempool spends is not passed over for another one because another transfer has reserved a second coin meanwhile', async () => {
