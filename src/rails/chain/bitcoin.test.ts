@@ -349,6 +349,33 @@ describe('nodes', () => {
     }
   })
 
+  test('that have just started and read their mempool still cannot tell whether an output is spent', async () => {
+    const { script, order, sign } = open()
+    const coins = await mineCoins(node, script)
+    const attempt = await sign(order(), spendingOf(coins))
+    const proxy = await startRpcProxy(node.url)
+    try {
+      const { rail } = open({ urls: [proxy.url] })
+      const loaded = (is_loaded: unknown) =>
+        proxy.become({
+          rewrite: ({ method }, reply) =>
+            method === 'getmempoolinfo'
+              ? { ...reply, result: { ...reply.result, loaded: is_loaded } }
+              : reply,
+        })
+      loaded(false)
+      expect(await coinState(rail, coins[0]!)).toBe('unclear')
+      expect(await changeState(rail, attempt)).toBe('unclear')
+      for (const is_loaded of [true, undefined]) {
+        loaded(is_loaded)
+        expect(await coinState(rail, coins[0]!)).toBe('unspent')
+        expect(await changeState(rail, attempt)).toBe('absent')
+      }
+    } finally {
+      await proxy.stop()
+    }
+  })
+
   test('that lie about a block, or answer nonsense, have failed, and the next one is asked', async () => {
     const proxy = await startRpcProxy(node.url)
     try {

@@ -170,6 +170,15 @@ export const estimatedRate = (target_blocks: number): RpcCall<bigint | undefined
   })
 const Estimate = T.Object({ feerate: T.Optional(Amount), errors: T.Optional(T.Array(T.String())) })
 
+/** Whether the node has read the mempool that it stored when it was stopped. A program that does not tell counts as one that has. */
+export const isMempoolLoaded = (): RpcCall<boolean> =>
+  rpcCall({
+    method: 'getmempoolinfo',
+    params: [],
+    result: T.Object({ loaded: T.Optional(T.Boolean()) }),
+    read: ({ loaded }) => loaded ?? true,
+  })
+
 /** The least rate of a transaction that enters the mempool now: it rises while the mempool is full. */
 export const mempoolRate = (): RpcCall<bigint> =>
   rpcCall({

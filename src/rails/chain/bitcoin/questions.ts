@@ -9,6 +9,7 @@ import {
   chainInfo,
   estimatedRate,
   isInMempool,
+  isMempoolLoaded,
   mempoolRate,
   rawBlock,
   unspentOutput,
@@ -117,6 +118,7 @@ async function statesOnce(
  * A node does not tell a spent output from one that was never made, so it must also show that it has what made the output: for mined
  * outputs, that the newest stored block is in its chain; for others, that it has their transaction. It must show that before the question
  * and after it, because a block may arrive or disappear meanwhile. A newer block may have both the transaction and what spends its output.
+ * A node that has just started and reads its stored mempool does not show yet what spends an output.
  */
 async function statesAt(
   node: RpcNode,
@@ -128,6 +130,7 @@ async function statesAt(
     is_ahead: (await node.ask(blockHash(block_height + 1n))) !== null,
     places: await Promise.all(outputs.map((output) => placeOf(node, output))),
   })
+  const is_loaded = await node.ask(isMempoolLoaded())
   const before = await look()
   const now = await Promise.all(outputs.map((output) => node.ask(unspentOutput(output, WITH_MEMPOOL))))
   const after = await look()
@@ -135,12 +138,13 @@ async function statesAt(
   const is_ahead = before.is_ahead || after.is_ahead
   return outputs.map(({ is_mined }, at) => {
     const is_there = now[at] !== null
-    if (is_mined) return has_tip ? (is_there ? 'unspent' : 'spent') : 'unclear'
-    if (is_there) return 'unspent'
+    const unspent = is_loaded ? 'unspent' : 'unclear'
+    if (is_mined) return has_tip ? (is_there ? unspent : 'spent') : 'unclear'
+    if (is_there) return unspent
     const place = before.places[at]
     if (place !== after.places[at]) return 'unclear'
     if (place !== undefined) return 'spent'
-    return is_ahead ? 'unclear' : 'absent'
+    return is_ahead || !is_loaded ? 'unclear' : 'absent'
   })
 }
 

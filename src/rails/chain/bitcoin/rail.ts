@@ -40,7 +40,7 @@ export type WatchedOutput = Outpoint & { readonly is_mined: boolean }
 /**
  * `spent`: a node shows that a transaction spends the output, in its mempool or in a newer block. `unspent`: no node shows that, and of a mined
  * output all nodes show that it is there, of any other at least one. `absent`: no node has the transaction of an output that is not mined.
- * `unclear`: a node cannot tell, as during a reorganisation, or while it has a newer block than the others.
+ * `unclear`: a node cannot tell, as during a reorganisation, while it has a newer block than the others, or before it has read its mempool.
  */
 export type OutputState = 'unspent' | 'spent' | 'absent' | 'unclear'
 
