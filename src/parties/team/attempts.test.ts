@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { seedOf } from '../../../test/support/code.ts'
 import { asAdmin, createDatabase, seatAt, TEST_KEY } from '../../../test/support/database.ts'
 import { times } from '../../../test/support/parallel.ts'
+import { until } from '../../../test/support/wait.ts'
 import { createSealer } from '../../core/seal.ts'
 import { openPool, type Pool, transaction } from '../../db/pool.ts'
 import { openSharedShares } from '../../http/shares.ts'
@@ -197,6 +199,58 @@ describe('hashing', () => {
       flooding = false
       await Promise.all(flood)
     }
+  })
+
+  test('a partner’s people at known places do not block an operator at a known place', async () => {
+    const operator = await person()
+    const home = newAddress()
+    await sessionAt(home, operator)
+    // With a second factor a right password alone is neither a failure nor a sign-in, and may be sent again and again.
+    const team_of_one = await Promise.all(times(7, () => person('viewer', 'ptn_1')))
+    const places = new Map<Person, string[]>()
+    for (const one of team_of_one) {
+      const { secret } = await beginFactor(team, one.user)
+      const codes = await confirmFactor(team, one.user, codeAt(seedOf(secret), stepAt(Date.now() / 1000)))
+      places.set(one, times(3, newAddress))
+      for (const [i, address] of places.get(one)!.entries()) await sessionAt(address, one, codes[i])
+    }
+    let flooding = true
+    const flood = [...places].flatMap(([one, addresses]) =>
+      times(9, async (i) => {
+        while (flooding) {
+          const outcome = await signInAt(addresses[i % 3], one)
+          if (outcome === 'busy') await sleep(100)
+        }
+      }),
+    )
+    try {
+      await until(async () => hashes.done > 100, 20_000)
+      for (const _ of times(3, () => 0)) expect(await signInAt(home, operator)).toBe('known')
+    } finally {
+      flooding = false
+      await Promise.all(flood)
+    }
+  }, 60_000)
+
+  test('a caller whose share of the connections is in use keeps nobody waiting for a hash', async () => {
+    const poolFor = openSharedShares({ operators: db, people: db, visitors: db })
+    const [busy, other] = [await person(), await person()]
+    const [crowded, home] = [newAddress(), newAddress()]
+    for (const [address, one] of [
+      [crowded, busy],
+      [home, other],
+    ] as const)
+      await sessionAt(address, one)
+    const share = poolFor({ address: crowded })
+    const connection = await share.connect()
+    const waiting = signIn({ ...at(crowded), ...openShared(share) }, busy)
+    try {
+      await sleep(300)
+      expect(await Promise.race([signInAt(home, other), sleep(3000, 'waits')])).toBe('known')
+    } finally {
+      connection.release()
+    }
+    expect((await waiting).outcome).toBe('known')
   })
 
   test('no connection is held while a password is hashed', async () => {

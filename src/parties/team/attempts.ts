@@ -8,7 +8,9 @@ import {
   blockedFor,
   countAttempt,
   insertPlace,
+  type KnownPlace,
   selectPlaces,
+  type User,
   uncountAttempt,
 } from './store.ts'
 
@@ -92,22 +94,22 @@ export async function beginAttempt(
   }
 }
 
-/** How many places a node keeps in memory (about 1 MB), and how long before it reads them again. */
+/** How many places a node keeps in memory (about 2 MB), and how long before it reads them again. */
 const PLACES_KEPT = 10_000
 const PLACES_FRESH_MS = 60_000
 
-type Places = { readonly subjects: Set<string>; readonly until: number }
+type Places = { readonly bySubject: Map<string, KnownPlace>; readonly until: number }
 const placesOf = new WeakMap<Pool, Promise<Places>>()
 
 /**
- * Whether the user has signed in from here before. Answered from memory, which is read again at most once a minute,
+ * Who has signed in from here before; undefined for a place that is not known. Answered from memory, which is read again at most once a minute,
  * so that a flood of sign-ins costs no queries. All addresses use one list: each has a share of the pool, and a list
- * for each share would cost 1 MB and a read for every address of a flood. The list is read outside of the shares, so
+ * for each share would cost 2 MB and a read for every address of a flood. The list is read outside of the shares, so
  * that nobody waits for the turn of another address.
  */
-export async function isKnownPlace(db: Pool, origin: Origin): Promise<boolean> {
-  if (origin.address === undefined) return false
-  return (await placesIn(wholeOf(db))).subjects.has(accountAtPlace(origin).toString('base64'))
+export async function findPlace(db: Pool, origin: Origin): Promise<KnownPlace | undefined> {
+  if (origin.address === undefined) return undefined
+  return (await placesIn(wholeOf(db))).bySubject.get(accountAtPlace(origin).toString('base64'))
 }
 
 async function placesIn(db: Pool): Promise<Places> {
@@ -125,17 +127,25 @@ async function placesIn(db: Pool): Promise<Places> {
 
 async function readPlaces(db: Pool): Promise<Places> {
   const until = performance.now() + PLACES_FRESH_MS
-  const subjects = await selectPlaces(db, PLACES_KEPT)
-  return { subjects: new Set(subjects.map((subject) => subject.toString('base64'))), until }
+  const places = await selectPlaces(db, PLACES_KEPT)
+  return {
+    bySubject: new Map(places.map(({ subject, ...place }) => [subject.toString('base64'), place])),
+    until,
+  }
 }
 
 /**
  * Runs in the transaction of a sign-in. If that is rolled back, this node treats the place as known for up to a
  * minute.
  */
-export async function rememberPlace(tx: Db, db: Pool, origin: Origin, user_id: string): Promise<void> {
+export async function rememberPlace(
+  tx: Db,
+  db: Pool,
+  origin: Origin,
+  { id: user_id, partner_id }: Pick<User, 'id' | 'partner_id'>,
+): Promise<void> {
   if (origin.address === undefined) return
   const subject = accountAtPlace(origin)
   await insertPlace(tx, subject, user_id)
-  ;(await placesOf.get(wholeOf(db)))?.subjects.add(subject.toString('base64'))
+  ;(await placesOf.get(wholeOf(db)))?.bySubject.set(subject.toString('base64'), { user_id, partner_id })
 }

@@ -1,4 +1,6 @@
 import { openFairSemaphore, QueueFull, type Release } from '../../core/fair-semaphore.ts'
+import type { Pool } from '../../db/pool.ts'
+import { wholeOf } from '../../db/share.ts'
 import { networkOf } from '../../http/ip.ts'
 import { type HashThread, openHashThread } from './hash-thread.ts'
 
@@ -15,10 +17,10 @@ export type HashCaller =
   /** A sign-in, or the use of a link, from an address. */
   | { readonly kind: 'stranger'; readonly address: string }
   /**
-   * A session, or a sign-in from a known place. `name`: the partner, the operator or the e-mail whose part of the queue it
-   * uses. `place`: what its attempts per minute are counted by, if not by the name.
+   * A session, or a sign-in from a known place. `name`: the partner or the operator whose part of the queue it uses. `person`: the
+   * user, who has one place of that part at a time. `place`: what its attempts per minute are counted by.
    */
-  | { readonly kind: 'known'; readonly name: string; readonly place?: string }
+  | { readonly kind: 'known'; readonly name: string; readonly person: string; readonly place: string }
   /** The command line and acts of operators, which strangers cannot reach. */
   | { readonly kind: 'local' }
 
@@ -37,6 +39,12 @@ type HashQueue = {
   inTurn<Result>(caller: HashCaller, work: (hasher: Hasher) => Promise<Result>): Promise<Result>
 }
 
+/**
+ * The connections for work in a turn. A caller that waited for its own share of the connections would keep all others waiting for the
+ * turn; and few turns run at once.
+ */
+export const outsideShares = (db: Pool): Pool => wholeOf(db)
+
 /** Places in each of the two queues. */
 const WAITING_MOST = 48
 /** How many of these places one site (an IPv4 /24, an IPv6 /48) or one known name may hold. */
@@ -48,7 +56,7 @@ const BUSY_SECONDS = 2
 const PAUSE_MOST_MS = 200
 
 const WINDOW_MS = 60_000
-/** Attempts per minute, right or wrong, of an address or /64, of a known name or place; and of a /48. */
+/** Attempts per minute, right or wrong, of an address or /64, of a session's user or a known place; and of a /48. */
 const PER_MINUTE = 120
 const PER_MINUTE_OF_A_SITE = 600
 /** About 5 MB when full. */
@@ -68,6 +76,8 @@ export function openHashQueue(options: {
   }
   const strangers = openFairSemaphore(bounded)
   const known = openFairSemaphore(bounded)
+  /** A person waits for its own turn first, so that many attempts of one person do not use up the part of its team. */
+  const people = openFairSemaphore({ ...bounded, at_once: Infinity, waiting_max: Infinity })
   const local = openFairSemaphore({ at_once: 1, per_name: 1 })
   const at_once = openAddressSlots(AT_ONCE_PER_ADDRESS)
   const minutes = openMinutes(now)
@@ -93,11 +103,26 @@ export function openHashQueue(options: {
     }
   }
 
+  async function takeAsKnown({ name, person, place }: Extract<HashCaller, { kind: 'known' }>) {
+    minutes.count([{ name: place, most: PER_MINUTE }])
+    const until = performance.now() + WAIT_MS
+    const leavePerson = await people.take(person)
+    try {
+      const leave = await known.take(name, Math.max(0, until - performance.now()))
+      return () => {
+        leave()
+        leavePerson()
+      }
+    } catch (error) {
+      leavePerson()
+      throw error
+    }
+  }
+
   async function take(caller: HashCaller): Promise<Release> {
     if (caller.kind === 'stranger') return takeAsStranger(caller.address)
     if (caller.kind === 'local') return local.take('')
-    minutes.count([{ name: caller.place ?? caller.name, most: PER_MINUTE }])
-    return known.take(caller.name)
+    return takeAsKnown(caller)
   }
 
   return {

@@ -4,7 +4,7 @@ import { type Db, transaction } from '../../db/pool.ts'
 import type { Shared } from '../partners/partners.ts'
 import { accountOf, beginAttempt, limitsOfLink } from './attempts.ts'
 import type { NotedTeam } from './factor.ts'
-import { Busy, hashQueue } from './hashing.ts'
+import { Busy, hashQueue, outsideShares } from './hashing.ts'
 import { assertGoodPassword, type FreshPassword, freshPassword } from './password.ts'
 import { addUser, emailIn, findColleague, voidPassword } from './people.ts'
 import { hashToken, isToken, newToken } from './sessions.ts'
@@ -110,11 +110,12 @@ export async function useLink(
   assertGoodPassword(password, { email, name })
   const address = team.origin?.address
   const caller = address === undefined ? { kind: 'local' as const } : { kind: 'stranger' as const, address }
+  const db = outsideShares(team.db)
   try {
     const fresh = await hashQueue.inTurn(caller, async (hasher) => {
-      const attempt = await beginAttempt(team.db, limitsOfLink(id))
+      const attempt = await beginAttempt(db, limitsOfLink(id))
       if (typeof attempt === 'number') return attempt
-      if (kind === 'invitation' && (await selectUser(team.db, email))) return refuse('link_not_valid')
+      if (kind === 'invitation' && (await selectUser(db, email))) return refuse('link_not_valid')
       return freshPassword(hasher, password)
     })
     if (typeof fresh === 'number') return { outcome: 'too_many_failures', wait_seconds: fresh }

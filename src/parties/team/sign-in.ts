@@ -3,20 +3,21 @@ import {
   accountAtPlace,
   attemptLimitsOf,
   beginAttempt,
-  isKnownPlace,
+  findPlace,
   limitsOfSession,
   type Origin,
   rememberPlace,
   type SignInAttempt,
 } from './attempts.ts'
 import { findFactor, judgeCode, type NotedTeam, type SecondHalf, type Team, useCode } from './factor.ts'
-import { Busy, type HashCaller, type Hasher, hashQueue } from './hashing.ts'
+import { Busy, type HashCaller, type Hasher, hashQueue, outsideShares } from './hashing.ts'
 import { assertGoodPassword, type FreshPassword, freshPassword, NOBODYS_HASH } from './password.ts'
 import { endOthers, openSession, renewSession } from './sessions.ts'
 import {
   type AttemptLimit,
   deleteFailuresAt,
   holdUser,
+  type KnownPlace,
   selectUser,
   setPassword,
   type User,
@@ -75,7 +76,7 @@ export const signIn = (team: NotedTeam, proof: SignInCredentials): Promise<Signe
       if (refused) return refused
       const own = fresh ? await replacePassword(tx, user, fresh) : { user }
       const { session_id, token } = await openSession(tx, team, own.user, team.origin)
-      await rememberPlace(tx, team.db, origin, user.id)
+      await rememberPlace(tx, team.db, origin, user)
       await team.note(tx, 'sign_in', { user, session_id })
       return { outcome: 'known', ...own, token }
     },
@@ -176,9 +177,11 @@ async function replacePassword(
 }
 
 /** Users of one partner share a part of the queue; each operator has a part. */
-const inQueue = (user_id: string, partner_id: string | null): HashCaller => ({
+const inQueue = (user_id: string, partner_id: string | null, place = user_id): HashCaller => ({
   kind: 'known',
   name: partner_id ?? user_id,
+  person: user_id,
+  place,
 })
 
 /** A user whose password is right, and a new password if one was asked for. */
@@ -209,12 +212,13 @@ async function admit<Admitted extends IdentifiedUser>(
 ): Promise<Admitted | Refused> {
   const origin = { email: proof.email, address: team.origin?.address }
   const { caller, limits } = team.session ?? (await standingOf(team, origin))
+  const inTurn = { ...team, db: outsideShares(team.db) }
   try {
     const judged = await hashQueue.inTurn(caller, async (hasher) => {
-      const attempt = await begin(team, limits)
+      const attempt = await begin(inTurn, limits)
       return 'outcome' in attempt
         ? attempt
-        : { attempt, found: await uncountedOnError(team, attempt, () => find(team, proof, hasher, renew)) }
+        : { attempt, found: await uncountedOnError(team, attempt, () => find(inTurn, proof, hasher, renew)) }
     })
     if ('outcome' in judged) return judged
     const { attempt, found } = judged
@@ -233,16 +237,16 @@ async function admit<Admitted extends IdentifiedUser>(
 }
 
 async function standingOf(team: Team, origin: Origin) {
-  const known = await isKnownPlace(team.db, origin)
-  return { limits: attemptLimitsOf(origin, known), caller: callerOf(origin, known) }
+  const known = await findPlace(team.db, origin)
+  return { limits: attemptLimitsOf(origin, known !== undefined), caller: callerOf(origin, known) }
 }
 
 /** Attempts per minute are counted per known place: a stranger at one place must not use up the attempts of the others. */
-function callerOf(origin: Origin, known: boolean): HashCaller {
-  const { email, address } = origin
+function callerOf(origin: Origin, known: KnownPlace | undefined): HashCaller {
+  const { address } = origin
   if (address === undefined) return { kind: 'local' }
   if (!known) return { kind: 'stranger', address }
-  return { kind: 'known', name: email.toLowerCase(), place: accountAtPlace(origin).toString('base64') }
+  return inQueue(known.user_id, known.partner_id, accountAtPlace(origin).toString('base64'))
 }
 
 async function begin(team: Team, limits: readonly AttemptLimit[]): Promise<SignInAttempt | Refused> {
