@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { csvOf, decimalOf, everyRow, ROWS_MAX } from './csv.ts'
+import { CHUNK_CHARS, csvOf, decimalOf, everyRow, PART, ROWS_MAX } from './csv.ts'
 
 async function* once<Row>(...rows: readonly Row[]) {
   yield rows
@@ -62,6 +62,16 @@ test('a file with the maximum number of rows says so in its last line, and no ot
   expect(await last(3, 'pt-BR')).toBe('x\r\nx\r\nx\r\n')
   expect(await last(ROWS_MAX, 'en')).toMatch(/^"# 100000 rows, the most that a file has/)
   expect(await last(ROWS_MAX, 'pt-BR')).toMatch(/^"# 100000 linhas, o máximo de um arquivo/)
+})
+
+test('long rows leave in small chunks, so that writing them never keeps the event loop from other work for long', async () => {
+  const cell = '"'.repeat(20_000)
+  const rows = once(...Array.from({ length: PART }, () => 'row'))
+  const chunks: string[] = []
+  for await (const chunk of csvOf([{ name: 'cell', cell: () => cell }], rows)) chunks.push(chunk)
+  const written_row = `"${cell}${cell}"\r\n`
+  expect(chunks.join('')).toBe(`\ufeffcell\r\n${written_row.repeat(PART)}`)
+  expect(Math.max(...chunks.map(({ length }) => length))).toBeLessThan(CHUNK_CHARS + written_row.length)
 })
 
 test('rows are read until the list ends, the client leaves, or the maximum is reached', async () => {

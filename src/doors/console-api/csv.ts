@@ -17,6 +17,12 @@ export type Column<Row> = { readonly name: string; readonly cell: (row: Row) => 
 
 export const ROWS_MAX = 100_000
 
+/**
+ * A chunk ends behind the row that reaches this length. Exports are paced chunk by chunk (export-pace.ts), and a row may have 40 KB of
+ * metadata full of quotation marks: 200 such rows at once would keep the event loop busy for half a second.
+ */
+export const CHUNK_CHARS = 64 * 1024
+
 /** Makes spreadsheets read the file as UTF-8. */
 const BOM = '\ufeff'
 
@@ -50,7 +56,14 @@ export async function* csvOf<Row>(
   let count = 0
   for await (const rows of parts) {
     count += rows.length
-    yield rows.map((row) => line(columns.map(({ cell }) => cell(row)))).join('')
+    let chunk = ''
+    for (const row of rows) {
+      chunk += line(columns.map(({ cell }) => cell(row)))
+      if (chunk.length < CHUNK_CHARS) continue
+      yield chunk
+      chunk = ''
+    }
+    yield chunk
   }
   if (count >= ROWS_MAX) yield `${written(ROWS_LEFT_OUT[language], language)}\r\n`
 }
