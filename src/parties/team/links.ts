@@ -10,6 +10,7 @@ import { addUser, emailIn, findColleague, voidPassword } from './people.ts'
 import { hashToken, isToken, newToken } from './sessions.ts'
 import type { Refused } from './sign-in.ts'
 import {
+  countTeam,
   deleteFailures,
   deleteInvitation,
   deleteSessions,
@@ -33,6 +34,9 @@ export type ShownLink = { readonly link: PasswordLink; readonly token: string }
 /** Each invitation is a row, and an owner could create them without end. */
 const INVITATIONS_MOST = 100
 
+/** People of a team and open invitations. The list of a team is one response, and owners could make it long without end. */
+const TEAM_MOST = 500
+
 type Invited = { readonly email: string; readonly name: string; readonly role: PartnerRole }
 
 /** Runs in a transaction after `lockTeamAsOwner`. The newest invitation for an e-mail replaces earlier ones. */
@@ -46,7 +50,12 @@ export async function invite(
   const email = emailIn(invited.email)
   if ((await selectUser(db, email))?.partner_id === partner_id)
     refuse('user_exists', { message: `${email} is in your team already.` })
-  if ((await selectInvitations(db, partner_id)).length >= INVITATIONS_MOST)
+  const { length: open } = await selectInvitations(db, partner_id)
+  if ((await countTeam(db, partner_id)) + open >= TEAM_MOST)
+    refuse('invalid_request', {
+      message: `A team has at most ${TEAM_MOST} people, with those who are invited. Remove a person or withdraw an invitation first.`,
+    })
+  if (open >= INVITATIONS_MOST)
     refuse('invalid_request', {
       message: `${INVITATIONS_MOST} invitations are open. Withdraw one, or wait until one has expired.`,
     })

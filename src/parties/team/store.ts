@@ -98,6 +98,15 @@ export async function selectTeam(
   return rows
 }
 
+/** How many users a partner has, without removed ones. */
+export async function countTeam(db: Db, partner_id: string): Promise<number> {
+  const { rows } = await db.query(
+    'SELECT count(*)::integer AS count FROM users WHERE partner_id = $1 AND removed_at IS NULL',
+    [partner_id],
+  )
+  return rows[0].count
+}
+
 /** A user of this partner. */
 export async function selectColleague(db: Db, partner_id: string, id: string): Promise<User | undefined> {
   const { rows } = await db.query(

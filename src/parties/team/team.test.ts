@@ -22,6 +22,7 @@ import {
   stepAt,
   type Team,
 } from './factor.ts'
+import { invite } from './links.ts'
 import { makePassword, NOBODYS_HASH } from './password.ts'
 import {
   createUser,
@@ -559,6 +560,19 @@ describe('a session', () => {
     expect(factors).not.toContain(left.user.id)
     expect(factors.length).toBeGreaterThan(1)
   })
+})
+
+test('owners invite no more than 500 people into a team, so that a list of it stays small', async () => {
+  await admin(
+    `INSERT INTO shared.partners (id, name) VALUES ('ptn_large', 'Large')`,
+    `INSERT INTO shared.users (id, email, name, password_hash, partner_id, role, partner_role)
+     SELECT 'usr_large' || n, 'p' || n || '@large.example', 'Rui', 'x', 'ptn_large', 'member', 'viewer' FROM generate_series(1, 498) n`,
+  )
+  const owner = { partner_id: 'ptn_large', email: 'owner@large.example' }
+  const inviteTo = (email: string) => invite(team, owner, { email, name: 'Rui', role: 'viewer' })
+  await inviteTo('one@large.example')
+  await inviteTo('two@large.example')
+  await expect(inviteTo('three@large.example')).rejects.toThrow('A team has at most 500 people')
 })
 
 describe('roles', () => {
