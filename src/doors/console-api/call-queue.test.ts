@@ -6,6 +6,7 @@ import { startTestService, type TestService } from '../../../test/support/servic
 import { until } from '../../../test/support/wait.ts'
 import { openPeopleShares } from '../../http/shares.ts'
 import { AT_ONCE, HEAVY_AT_ONCE, HEAVY_WAIT_MS, openCallQueue, WAIT_MS, WAITING } from './call-queue.ts'
+import { isHeavy } from './endpoint.ts'
 import { consoleEndpoints } from './endpoints.ts'
 
 let service: TestService
@@ -55,11 +56,31 @@ describe('concurrent calls of one user', () => {
 
 describe('heavy reads', () => {
   test('are searches, overviews, sums of a filter, and counts per day', () => {
-    const heavy = consoleEndpoints.filter((endpoint) => endpoint.heavy).map(({ name }) => name)
+    const heavy = consoleEndpoints.filter((endpoint) => endpoint.heavy === true).map(({ name }) => name)
     const totals = consoleEndpoints.map(({ name }) => name).filter((name) => name.endsWith('.totals'))
     expect(totals.length).toBeGreaterThanOrEqual(10)
-    const others = ['find.search', 'overview.get', 'keys.calls', 'webhooks.health']
+    const others = ['find.search', 'overview.get', 'keys.calls', 'webhooks.list', 'webhooks.health']
     expect(heavy.toSorted()).toEqual([...totals, ...others.map((name) => `console.${name}`)].toSorted())
+  })
+
+  test('are pages of lists that walk on, because no index answers the filter or several filters together', () => {
+    const isHeavyList = (name: string, query: object) =>
+      isHeavy(consoleEndpoints.find((endpoint) => endpoint.name === `console.${name}.list`)!, query)
+    const page = { limit: '50', cursor: 'x', order: 'oldest', created_after: 'x', created_before: 'x' }
+    const walking = {
+      payouts: ['amount_min', 'amount_max', 'api_key_id', 'failure_code', 'status'],
+      transfers: ['amount_min', 'amount_max', 'api_key_id', 'failure_code', 'status'],
+      charges: ['amount_min', 'amount_max'],
+      customers: ['name'],
+      quotes: ['status'],
+      trades: ['status'],
+    }
+    for (const [name, filters] of Object.entries(walking)) {
+      expect(isHeavyList(name, page), name).toBe(false)
+      for (const filter of filters) expect(isHeavyList(name, { ...page, [filter]: 'x' }), filter).toBe(true)
+    }
+    expect(isHeavyList('payouts', { customer_id: 'x' })).toBe(false)
+    expect(isHeavyList('payouts', { customer_id: 'x', idempotency_key: 'x' })).toBe(true)
   })
 
   test('are answered one at a time per partner and two on a node; operators wait for no partner', async () => {
@@ -129,6 +150,7 @@ describe('heavy reads', () => {
       const waits = `SELECT FROM pg_locks WHERE NOT granted AND relation = 'sandbox.webhook_endpoints'::regclass`
       await until(async () => (await asAdmin(service.database.url, [waits])).length > 0, 5000)
       waiting.push(get(colleague, '/customers/totals'))
+      waiting.push(get(colleague, '/customers?name=nobody'))
       await get(colleague, '/customers')
       await get(person, '/payouts/totals')
       expect(answered).toEqual(['/customers 200', '/payouts/totals 200'])
@@ -137,7 +159,11 @@ describe('heavy reads', () => {
       holder.release()
     }
     await Promise.all(waiting)
-    expect(answered.slice(2).toSorted()).toEqual(['/customers/totals 200', '/overview 200'])
+    expect(answered.slice(2).toSorted()).toEqual([
+      '/customers/totals 200',
+      '/customers?name=nobody 200',
+      '/overview 200',
+    ])
   })
 })
 

@@ -83,6 +83,6 @@ const refuseCrowd = crowded(
 )
 
 const refuseReaders = crowded(
-  'Too many searches, totals and overviews at once: they are answered one at a time for your team, and others wait. Wait a moment, then try again.',
+  'Too many searches, filtered lists, totals and overviews at once: they are answered one at a time for your team, and others wait. Wait a moment, then try again.',
   1,
 )

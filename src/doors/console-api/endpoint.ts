@@ -29,8 +29,11 @@ export type ConsoleEndpoint = {
    * block it.
    */
   readonly protects?: true
-  /** The call reads up to thousands of rows or index entries: few such calls are answered at once (call-queue.ts). */
-  readonly heavy?: true
+  /**
+   * The call reads up to thousands of rows or index entries: few such calls are answered at once (call-queue.ts). A list names its
+   * filters that no index answers: with one of them, or with several filters, a page walks on until it is full.
+   */
+  readonly heavy?: true | readonly string[]
   /** Exists in the sandbox only. */
   readonly sandbox_only?: true
   readonly params?: TObject
@@ -46,6 +49,15 @@ export type ConsoleEndpoint = {
   }
   /** Error codes beyond those that every call of the console has. */
   readonly errors?: readonly ErrorCode[]
+}
+
+/** Fields of a list's query that every index of the list answers. */
+const PAGE_FIELDS: readonly string[] = ['limit', 'cursor', 'order', 'created_after', 'created_before']
+
+export function isHeavy({ heavy }: Pick<ConsoleEndpoint, 'heavy'>, query: object): boolean {
+  if (heavy === undefined || heavy === true) return heavy === true
+  const filters = Object.keys(query).filter((name) => !PAGE_FIELDS.includes(name))
+  return filters.length > 1 || filters.some((name) => heavy.includes(name))
 }
 
 export function consoleEndpoint<const E extends ConsoleEndpoint>(declared: E): E {

@@ -12,7 +12,13 @@ import { ClientLeft, goneSignal, withinDeadline } from '../../http/request-deadl
 import '../../http/request.ts'
 import { liveSessionIds, selectLiveSessions } from '../../parties/team/store.ts'
 import { type CallQueue, openCallQueue } from './call-queue.ts'
-import { type ConsoleCall, type ConsoleEndpoint, type ConsoleHandler, TextStream } from './endpoint.ts'
+import {
+  type ConsoleCall,
+  type ConsoleEndpoint,
+  type ConsoleHandler,
+  isHeavy,
+  TextStream,
+} from './endpoint.ts'
 import { type ExportPace, openExportPace } from './export-pace.ts'
 import { type ConsoleGateOptions, type Entered, enter } from './gate.ts'
 import { KNOWN_MAX, openKnownSessions } from './known-sessions.ts'
@@ -126,7 +132,7 @@ function runInTurn(
     const made = await handler.run(call)
     return made instanceof FileReply ? new ReadFile(made, await made.read()) : made
   }
-  return handler.endpoint.heavy
+  return isHeavy(handler.endpoint, call.query ?? {})
     ? calls.answerHeavy(signed.user, answerNow, assertHere)
     : calls.answer(signed.user.id, answerNow)
 }

@@ -31,6 +31,7 @@ export const listChargesInConsole = consoleEndpoint({
   route: 'GET /console/api/{environment}/charges',
   summary: 'Charges by time',
   permit: 'read',
+  heavy: ['amount_min', 'amount_max'],
   params: inWorld,
   query: Fields({ ...pageQuery, ...orderQuery, ...filters }),
   reply: { status: 200, schema: Page(ChargeRow) },

@@ -33,6 +33,7 @@ export const listQuotesInConsole = consoleEndpoint({
   route: 'GET /console/api/{environment}/quotes',
   summary: 'Quotes by time',
   permit: 'read',
+  heavy: ['status'],
   params: inWorld,
   query: Fields({ ...pageQuery, ...orderQuery, ...quoteFilters }),
   reply: {
@@ -117,6 +118,7 @@ export const listTradesInConsole = consoleEndpoint({
   route: 'GET /console/api/{environment}/trades',
   summary: 'Trades by time',
   permit: 'read',
+  heavy: ['status'],
   params: inWorld,
   query: Fields({ ...pageQuery, ...orderQuery, ...tradeFilters }),
   reply: { status: 200, schema: Page(T.Object({ trade: TradeObject, customer: CustomerName })) },

@@ -55,6 +55,7 @@ export const listWebhooks = consoleEndpoint({
   route: 'GET /console/api/{environment}/webhooks',
   summary: 'Webhook endpoints, newest first, and how their queues stand',
   permit: 'read',
+  heavy: true,
   params,
   query: Fields(pageQuery),
   reply: { status: 200, schema: Page(EndpointObject) },

@@ -44,6 +44,8 @@ const orderFilters = {
   failure_code: T.Optional(T.String({ pattern: '^[a-z_]{1,64}$' })),
 }
 
+const heavyOrderFilters = ['amount_min', 'amount_max', 'api_key_id', 'failure_code', 'status'] as const
+
 const { end_to_end_id } = listPayouts.query.properties
 const payoutFilters = {
   ...orderFilters,
@@ -104,6 +106,7 @@ export const listPayoutsInConsole = consoleEndpoint({
   route: 'GET /console/api/{environment}/payouts',
   summary: 'Payouts by time',
   permit: 'read',
+  heavy: heavyOrderFilters,
   params: inWorld,
   query: Fields({ ...pageQuery, ...orderQuery, ...payoutFilters }),
   reply: { status: 200, schema: PageWithOpen(PayoutRow) },
@@ -194,6 +197,7 @@ export const listTransfersInConsole = consoleEndpoint({
   route: 'GET /console/api/{environment}/transfers',
   summary: 'Transfers by time',
   permit: 'read',
+  heavy: heavyOrderFilters,
   params: inWorld,
   query: Fields({ ...pageQuery, ...orderQuery, ...transferFilters }),
   reply: { status: 200, schema: PageWithOpen(TransferRow) },
@@ -282,6 +286,7 @@ export const listCustomersInConsole = consoleEndpoint({
   route: 'GET /console/api/{environment}/customers',
   summary: 'Customers and what they hold, by time',
   permit: 'read',
+  heavy: ['name'],
   params: inWorld,
   query: Fields({ ...pageQuery, ...orderQuery, ...customerFilters }),
   reply: {
