@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { seedOf } from '../../../test/support/code.ts'
 import { asAdmin, createDatabase, seatAt, TEST_KEY } from '../../../test/support/database.ts'
 import { times } from '../../../test/support/parallel.ts'
@@ -10,6 +10,7 @@ import { createSealer } from '../../core/seal.ts'
 import { openPool, type Pool, transaction } from '../../db/pool.ts'
 import { openSharedShares } from '../../http/shares.ts'
 import { openShared } from '../partners/partners.ts'
+import { findPlace } from './attempts.ts'
 import { beginFactor, codeAt, confirmFactor, type NotedTeam, newActivation, stepAt } from './factor.ts'
 import { openHashThread } from './hash-thread.ts'
 import { Busy, openHashQueue } from './hashing.ts'
@@ -380,6 +381,22 @@ test('all addresses use one list of known places, which is read once', async () 
   } finally {
     asked.mockRestore()
   }
+})
+
+test('places of operators stay known, however many newer places people of partners have', async () => {
+  const [operator, other] = [await person(), await person('viewer', 'ptn_1')]
+  const home = newAddress()
+  await sessionAt(home, operator)
+  await asAdmin(database.url, [
+    `INSERT INTO shared.sign_in_places (subject, user_id, seen_at)
+     SELECT sha256(n::text::bytea), '${other.user.id}', clock_timestamp() + interval '1 second' FROM generate_series(1, 10000) n`,
+  ])
+  const restarted = openPool({ ...seatAt(database.url, 'shared'), max: 1 })
+  onTestFinished(() => restarted.end())
+  expect(await findPlace(restarted, { email: operator.email, address: home })).toEqual({
+    user_id: operator.user.id,
+    partner_id: null,
+  })
 })
 
 describe('a stolen session', () => {

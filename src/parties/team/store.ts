@@ -647,14 +647,16 @@ export async function insertPlace(tx: Db, subject: Buffer, user_id: string): Pro
 /** A place that a user signed in from. `partner_id` is null for an operator. */
 export type KnownPlace = { readonly user_id: string; readonly partner_id: string | null }
 
-/** The newest places, at most `most` of them. */
+/** All places of operators, and the newest places of all users, at most `most` of them. */
 export async function selectPlaces(
   db: Db,
   most: number,
 ): Promise<readonly (KnownPlace & { readonly subject: Buffer })[]> {
   const { rows } = await db.query(
-    `SELECT p.subject, p.user_id, u.partner_id FROM sign_in_places p JOIN users u ON u.id = p.user_id
-     ORDER BY p.seen_at DESC LIMIT $1`,
+    `SELECT p.subject, p.user_id, u.partner_id FROM users u JOIN sign_in_places p ON p.user_id = u.id WHERE u.role = 'operator'
+     UNION
+     (SELECT p.subject, p.user_id, u.partner_id FROM sign_in_places p JOIN users u ON u.id = p.user_id
+     ORDER BY p.seen_at DESC LIMIT $1)`,
     [most],
   )
   return rows
