@@ -47,7 +47,7 @@ async function readBy(type: ElementType, given: unknown[]): Promise<unknown[]> {
 const asText = (value: unknown) =>
   value === null ? null : value instanceof Date ? value.toISOString() : String(value)
 
-test.each(types)('%s: the server reads what was given', { timeout: 60_000 }, async (type) => {
+test.each(types)('%s: the server reads what was given', async (type) => {
   const property = fc.asyncProperty(fc.array(fc.option(values[type]), { maxLength: 40 }), async (given) => {
     expect(await readBy(type, given)).toHaveLength(given.length)
   })

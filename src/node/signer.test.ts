@@ -503,7 +503,7 @@ describe('over TCP', () => {
     await connect({ place: place(url), timeout_ms: 20_000 }).check()
     // Each is closed, by its deadline or because newer ones came.
     await Promise.all(silent_ones.map((socket) => socket.closed || once(socket.resume(), 'close')))
-  }, 60_000)
+  })
 
   test('the service asks no signer whose certificate is of another authority, or of another name', async () => {
     const { url } = await startTls()

@@ -33,7 +33,7 @@ test('a quote runs out before one’s eyes', async () => {
     await expect.poll(() => seconds.textContent()).toMatch(/^[12]?\d seconds left$/)
     await screenshot('quote-pending')
     expect(await page.getByRole('button', { name: 'Expire now' }).count()).toBe(0)
-    await page.getByText(', nothing moved').waitFor({ timeout: 40_000 })
+    await page.getByText(', nothing moved').waitFor({ timeout: 60_000 })
     await expect.poll(() => page.locator('.head .st').textContent()).toBe('Expired')
     await expect.poll(() => seconds.count()).toBe(0)
   })

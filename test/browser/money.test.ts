@@ -74,7 +74,7 @@ test('a customer, test money, and a payout that nobody answers for a while', asy
     const receipt = page.getByRole('link', { name: 'Receipt' })
     expect(await receipt.count()).toBe(0)
     await stage.api.post(`/v1/sandbox/pix/payouts/${made.json.id}/complete`)
-    await page.locator('.track').getByText('Completed').waitFor({ timeout: 40_000 })
+    await page.locator('.track').getByText('Completed').waitFor({ timeout: 60_000 })
     await expect.poll(() => sums(page)).toEqual(['0.00', '0.00'])
     const told = page.getByRole('row', { name: /pix\.payout\.completed/ })
     await told.getByText('Delivered').first().waitFor()
@@ -205,11 +205,11 @@ test('a deposit address with its QR code, and a deposit that arrives there', asy
     await deposits
       .getByRole('row', { name: /Pending/ })
       .first()
-      .waitFor({ timeout: 20_000 })
+      .waitFor({ timeout: 60_000 })
     await deposits
       .getByRole('row', { name: /Completed/ })
       .first()
-      .waitFor({ timeout: 20_000 })
+      .waitFor({ timeout: 60_000 })
     await settled()
     await fits()
     await axe()

@@ -27,7 +27,7 @@ test('a payout is sent, its events arrive, and it is found by all that one has o
     expect(curl).toContain('"amount": "1234"')
     await page.getByRole('link', { name: 'pix.payout.created' }).first().waitFor()
     // It completes by itself, ten seconds later, and the page is told.
-    await page.getByRole('link', { name: 'pix.payout.completed' }).first().waitFor({ timeout: 40_000 })
+    await page.getByRole('link', { name: 'pix.payout.completed' }).first().waitFor({ timeout: 60_000 })
     await screenshot('playground-told')
     const href = await page.getByRole('link', { name: 'Open the payout' }).getAttribute('href')
     const id = href!.split('/').at(-1)!
@@ -87,7 +87,7 @@ test('a quote is asked for and executed; a transfer that is refused says so', as
     await page.getByLabel('What happens').selectOption('9001')
     await page.getByRole('button', { name: 'Send the transfer' }).click()
     await page.getByText('"amount": "5009001"').first().waitFor()
-    await page.getByRole('link', { name: 'onchain.transfer.failed' }).first().waitFor({ timeout: 30_000 })
+    await page.getByRole('link', { name: 'onchain.transfer.failed' }).first().waitFor({ timeout: 60_000 })
     await screenshot('playground-transfer')
   })
 }, 180_000)

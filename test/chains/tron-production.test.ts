@@ -18,8 +18,8 @@ import { startTronStub } from './tron-stub.ts'
 
 /** A server whose production world pays USDT on a stub of Tron, as operators set it up and a partner uses it. */
 const TRANSFERS = '/v1/onchain/transfers'
-/** A payment counts as lost two minutes after its expiry. */
-const PATIENT = { timeout: 300_000, interval: 250 }
+/** A payment counts as lost two minutes after its expiry; on a busy machine the next one may expire too. */
+const PATIENT = { timeout: 600_000, interval: 250 }
 const FUNDED = 1_000_000_000n
 const BALANCE = 400_000_000n
 const BLOCK_MS = 1000
@@ -185,7 +185,7 @@ test('a live key sends USDT on Tron; it is confirmed when its block is solidifie
   const secrets = [...spellingsOf(Buffer.from(stage.key, 'hex')), ...spellingsOfText(stage.key)]
   for (const [name, text] of Object.entries(searched))
     for (const secret of secrets) expect(text.includes(secret), `a secret is in ${name}`).toBe(false)
-}, 400_000)
+}, 900_000)
 
 test('a payment that got lost is made again after it has expired; reverted and canceled ones give the money back once', async () => {
   const stage = await openStage()
@@ -235,7 +235,7 @@ test('a transfer that was canceled with a number and before it was signed fails,
   expect(await balanceOf(stage, customer_id)).toBe(BALANCE)
   expect(stage.stub.mined()).toEqual([])
   await assertSound(stage)
-}, 400_000)
+}, 900_000)
 
 describe('a server that is killed', () => {
   test('at each point of a payment pays once', async () => {
@@ -264,7 +264,7 @@ describe('a server that is killed', () => {
     for (const { destination_address } of orders)
       expect(stub.balanceOf(destination_address)).toBe(25_000_000n)
     await assertSound(stage)
-  }, 400_000)
+  }, 900_000)
 })
 
 test('a payment from the wallet that the service did not sign pauses the rail', async () => {
@@ -299,4 +299,4 @@ test('a payment from the wallet that the service did not sign pauses the rail', 
     ])
   }, PATIENT)
   expect(await api.post(TRANSFERS, orderOf(customer_id))).toMatchObject({ status: 503 })
-}, 300_000)
+}, 900_000)

@@ -41,7 +41,7 @@ afterAll(async () => {
   await Promise.all((nodes ?? []).map((node) => node.kill('SIGKILL')))
   await direct?.stop()
   await cluster?.stop()
-}, 60_000)
+})
 
 /** A key with few requests a day, asked all the while: as many are let in as it has, over all nodes and servers. */
 async function openLimited(urls: readonly string[]) {

@@ -341,7 +341,7 @@ describe('exit codes', () => {
       /It was not sent\.\nIs the service running there\? --url, TRILHO_URL/,
       exit.later,
     )
-  }, 60_000)
+  })
 
   test('5 for an unknown outcome, with a command line that is safe to repeat', async () => {
     const url = await answering((_, response) => response.destroy())

@@ -109,7 +109,7 @@ test('an operator and the service that credit one payment at the same instant, t
   const release = await holdLock(bench.database.url, 'sandbox.commits')
   const both = Promise.allSettled([credit(other, paid.end_to_end_id), noteReceived(node, paid)])
   // Each of them has read what it decides by, or waits for the other one.
-  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(2), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(2), { timeout: 60_000 })
   await release()
   await both
   expect((await balance(paying)) + (await balance(other))).toBe(AMOUNT)
@@ -122,14 +122,14 @@ test('an operator whose credit shares a batch with the service’s own credit of
   const release = await holdLock(bench.database.url, 'sandbox.commits')
   // Both wait in one lane until the batch before them has ended.
   const before = credit(paying, 'another one', 1n)
-  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(1), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(1), { timeout: 60_000 })
   const submitted = vi.fn()
   const commit: World['commit'] = (command) => {
     submitted()
     return bench.world.commit(command)
   }
   const noted = noteReceived(bench.world, paid, { commit })
-  await vi.waitFor(() => expect(submitted).toHaveBeenCalled(), { timeout: 20_000 })
+  await vi.waitFor(() => expect(submitted).toHaveBeenCalled(), { timeout: 60_000 })
   const refused = expect(credit(other, paid.end_to_end_id)).rejects.toThrow(`is of charge ${charge.id}`)
   await release()
   await Promise.all([before, noted, refused])
@@ -185,7 +185,7 @@ test('a payment that goes back while an operator credits it is told to the desk'
   await noteReceived(bench.world, paid)
   const release = await holdLock(bench.database.url, 'sandbox.commits')
   const credited = credit(customer, paid.end_to_end_id)
-  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(1), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(1), { timeout: 60_000 })
   const done = vi.fn()
   const back = giveBack(paid.end_to_end_id, AMOUNT).finally(done)
   // It waits for the credit; or it has ended without a look at it.
@@ -193,7 +193,7 @@ test('a payment that goes back while an operator credits it is told to the desk'
     async () => {
       if (done.mock.calls.length === 0) expect(await lockWaits(bench.database.url)).toBe(2)
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
   await release()
   await back

@@ -273,7 +273,7 @@ test('a rail that was paused for another reason does not accept foreign nonces t
   await until(async () => !(await isPaused(world, 'polygon')), 20_000)
   await transferSteps(world, silent).carry(await bench.transferNow(id))
   expect(await bench.transferNow(id)).toMatchObject({ status: 'processing', nonce: 1n })
-}, 60_000)
+})
 
 test('foreign nonces are accepted when their transactions are final and the books agree, not when they are mined', async () => {
   custody = await openCustodyStage()
@@ -306,7 +306,7 @@ test('foreign nonces are accepted when their transactions are final and the book
   await until(async () => !(await isPaused(world, 'polygon')), 20_000)
   const { rows } = await world.db.query('SELECT first_nonce, next_nonce FROM wallet_gaps')
   expect(rows).toEqual([{ first_nonce: 0n, next_nonce: 2n }])
-}, 60_000)
+})
 
 test('a reconciliation of an endpoint that is behind the final block proves nothing about foreign nonces', async () => {
   let behind = false
@@ -356,7 +356,7 @@ test('nonces that the only answering one of two endpoints tells are not accepted
   })
   const { rows } = await world.db.query('SELECT next_nonce FROM wallets')
   expect(rows).toEqual([{ next_nonce: 0n }])
-}, 60_000)
+})
 
 test('the bound on open nonces counts those that are not mined, also while they are in a mempool', async () => {
   custody = await openCustodyStage({ reserved_most: 2 })

@@ -114,7 +114,7 @@ test('an operator and the service that credit one deposit at the same instant, t
   const release = await holdLock(bench.database.url, 'sandbox.commits')
   const both = Promise.allSettled([credit(other, tx_hash), see(DEEP, node)])
   // Each of them has read what it decides by, or waits for the other one.
-  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(2), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(2), { timeout: 60_000 })
   await release()
   await both
   expect((await balance(customer_id)) + (await balance(other))).toBe(AMOUNT)
@@ -126,14 +126,14 @@ test('an operator whose credit shares a batch with the first sighting of a depos
   const release = await holdLock(bench.database.url, 'sandbox.commits')
   // Both wait in one lane until the batch before them has ended.
   const before = credit(customer_id, `another one ${tx_hash}`, 1n)
-  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(1), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await lockWaits(bench.database.url)).toBe(1), { timeout: 60_000 })
   const submitted = vi.fn()
   const commit: World['commit'] = (command) => {
     submitted()
     return bench.world.commit(command)
   }
   const noted = see(DEEP, bench.world, 0, commit)
-  await vi.waitFor(() => expect(submitted).toHaveBeenCalled(), { timeout: 20_000 })
+  await vi.waitFor(() => expect(submitted).toHaveBeenCalled(), { timeout: 60_000 })
   const refused = expect(credit(other, tx_hash)).rejects.toThrow('which the service credits itself')
   await release()
   await Promise.all([before, noted, refused])

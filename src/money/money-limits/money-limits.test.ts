@@ -150,13 +150,13 @@ test('a failed order no longer counts, and the fee never does', async () => {
   await limit(customer.customer_id, { payout_day: 100n, transfer_day_usdt: 1_009_001n })
   const failed = await customer.payout('100', { pix_key: 'ac03@sandbox.test' })
   expect(failed.status).toBe(201)
-  await expect.poll(async () => (await customer.usage())?.payout_day_used, { timeout: 20_000 }).toBe(0n)
+  await expect.poll(async () => (await customer.usage())?.payout_day_used, { timeout: 60_000 }).toBe(0n)
   expect((await customer.payout('100')).status).toBe(201)
   // The network refuses it before anything is sent; the fee comes on top of the net amount.
   const transfer = await customer.transfer('1009001')
   expect(transfer.status).toBe(201)
   await expect
-    .poll(async () => (await customer.usage())?.transfer_day_usdt_used, { timeout: 20_000 })
+    .poll(async () => (await customer.usage())?.transfer_day_usdt_used, { timeout: 60_000 })
     .toBe(0n)
   expect((await customer.transfer('1009000')).status).toBe(201)
 })

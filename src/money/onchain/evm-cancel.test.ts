@@ -159,7 +159,7 @@ test('a transfer that the token refuses after it got a nonce is canceled without
   const kept = TOKENS - AMOUNT
   const balance = BALANCE - AMOUNT - 1_000_000n
   expect(await at.holdings()).toEqual({ paid: 0n, kept, balance, in_transit: 0n })
-}, 60_000)
+})
 
 test('a transfer with a nonce that a proposal to resolve holds is an exception, and is canceled after the proposal is rejected', async () => {
   const { id, carry, cancel, now, purposes, holdings, reserve } = await openScene()
@@ -189,7 +189,7 @@ test('a transfer with a nonce that a proposal to resolve holds is an exception, 
     'UPDATE exceptions SET opened_at = now() WHERE opened_at > now()',
     'ALTER TABLE exceptions ENABLE TRIGGER USER',
   )
-}, 60_000)
+})
 
 test('transfers that do not fit into the signer’s hour wait without a nonce, also if two are prepared at once', async () => {
   const { id, carry, now, order } = await openScene({ usdt_per_hour: 2n * AMOUNT - 1n })

@@ -107,7 +107,7 @@ test('a rail that operators resumed stays resumed while the transfer is broadcas
   ])
   await node.mine(DEPTH)
   await compare()
-}, 60_000)
+})
 
 test('a vanished transfer whose nonce another transaction took stays an exception for a person, and nothing is sent', async () => {
   const { node, compare, exceptions, now, paid, id } = await openConfirmed()
@@ -193,7 +193,7 @@ test('a reverted payment whose block vanished never pays later: a cancel takes i
   await node.mine(FINALIZED)
   await compare()
   expect(await isAsked()).toEqual([false])
-}, 60_000)
+})
 
 test('a reverted payment that is mined again without effect needs no cancel any more', async () => {
   const { node, carry, compare, now, exceptions, id } = await openScene()
@@ -216,7 +216,7 @@ test('a reverted payment that is mined again without effect needs no cancel any 
     true,
     false,
   ])
-}, 60_000)
+})
 
 test('a canceled transfer whose payment is mined without effect in place of its cancel stays with a person, and the audit finds nothing', async () => {
   const { node, carry, compare, now, paid, id, exceptions } = await openScene()
@@ -235,4 +235,4 @@ test('a canceled transfer whose payment is mined without effect in place of its 
   await compare()
   expect(await exceptions()).toEqual([['contradiction', null]])
   expect([(await now()).status, await paid()]).toEqual(['failed', 0n])
-}, 60_000)
+})

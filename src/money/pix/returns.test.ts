@@ -185,7 +185,7 @@ test('of a return that the service books and an operator credits in one batch on
   })
   await bookReturnsOf(world, payout, [settled(2, 300n)])
   expect(await available()).toBe(before + 600n)
-}, 60_000)
+})
 
 test('each return that cannot be booked is told, also while an exception about another return of the payout is open', async () => {
   const { accepted, available, customer } = await open()

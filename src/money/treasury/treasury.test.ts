@@ -224,7 +224,7 @@ describe('production, with prices from a file', () => {
       lowest: (await position('USDT')) - 200_000_000n,
       highest: null,
     })
-    const settled = { timeout: 20_000, interval: 300 }
+    const settled = { timeout: 60_000, interval: 300 }
     const dryRun = async (quote_id: string) =>
       (await api.post(`/v1/quotes/${quote_id}/execute?dry_run=true`)).json
     const before = (await api.get(`/v1/customers/${customer_id}/balances`)).json

@@ -231,7 +231,7 @@ describe('hashing', () => {
       flooding = false
       await Promise.all(flood)
     }
-  }, 60_000)
+  })
 
   test('a caller whose share of the connections is in use keeps nobody waiting for a hash', async () => {
     const poolFor = openSharedShares({ operators: db, people: db, visitors: db })

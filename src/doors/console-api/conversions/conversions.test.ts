@@ -69,7 +69,7 @@ test('an executed quote and its trade show their movements and events', async ()
         ['USDT', 0n],
       ])
     },
-    { timeout: 30_000 },
+    { timeout: 60_000 },
   )
   const page = (await developer.get(`/sandbox/quotes/${made.id}`)).json
   expect(page).toMatchObject({ trade, movements: [{ name: 'traded' }], quote: { status: 'executed' } })

@@ -269,10 +269,10 @@ test('no hint is lost when connections to the database break', async () => {
       expect(made.reply.status).toBe(201)
       return made
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
   await eventually(async () => expect(told.hints()).toContainEqual({ kind: 'payout', id: payout.id }), {
-    timeout: 20_000,
+    timeout: 60_000,
   })
   told.leave()
 })
@@ -294,7 +294,7 @@ test('an operator gets a hint when an exception is opened', async () => {
       })
       expect(told.hints()).toContainEqual({ kind: 'exceptions' })
     },
-    { timeout: 30_000, interval: 1000 },
+    { timeout: 60_000, interval: 1000 },
   )
   expect(told.hints()).not.toContainEqual({ kind: 'proposals' })
   told.leave()
