@@ -169,10 +169,12 @@ function judge(who: string, { quiet, beside, counts }: Observed, judged = true):
 /** The service would go on trying the attacker's receivers for days. */
 async function removeEndpoints({ api, partner_id }: Awaited<ReturnType<typeof openPartner>>): Promise<void> {
   await editPartner(stage.shared, partner_id, { per_minute: 100_000 })
-  const endpoints = async () => (await api.get('/v1/webhook_endpoints?limit=100')).json.data
-  await until(async () => (await endpoints()) !== undefined, 90_000)
-  for (const { id } of await endpoints())
-    expect((await api.delete(`/v1/webhook_endpoints/${id}`)).status).toBe(204)
+  // A node knows the new limit within a second; until then some calls may still be refused with 429.
+  await until(async () => {
+    const { data } = (await api.get('/v1/webhook_endpoints?limit=100')).json
+    for (const { id } of data ?? []) await api.delete(`/v1/webhook_endpoints/${id}`)
+    return data?.length === 0
+  }, 90_000)
 }
 
 test('a client without a key delays nobody’s payouts and webhooks, whatever it sends and from wherever', {
