@@ -193,10 +193,15 @@ test('shows notifications behind the bell until they are read, and asks which of
   ])
   await browse({ url: service.url, as: person }, async ({ page, visit, settled, screenshot, axe }) => {
     await visit('/sandbox')
-    // The number is asked for once a minute: a first question that fails on a busy machine is asked again then.
-    await page.getByRole('link', { name: 'Notifications, 1 unread' }).click({ timeout: 90_000 })
+    // The number is asked for once a minute: a first question that fails on a busy machine is asked again then. The service may tell of
+    // this person's own sign-in as well, now or after the page was read.
+    await page.getByRole('link', { name: /^Notifications, [12] unread$/ }).click({ timeout: 90_000 })
     await page.getByText('Webhook endpoints failed 10,000 times.').waitFor()
-    await page.getByRole('link', { name: 'Notifications', exact: true }).waitFor()
+    const all_read = page.getByRole('link', { name: 'Notifications', exact: true })
+    await all_read.waitFor({ timeout: 10_000 }).catch(async () => {
+      await page.reload()
+      await all_read.waitFor()
+    })
     await screenshot('notifications')
     await axe()
     await page.getByRole('link', { name: 'Choose what you receive by e-mail' }).click()
