@@ -170,7 +170,7 @@ export const estimatedRate = (target_blocks: number): RpcCall<bigint | undefined
   })
 const Estimate = T.Object({ feerate: T.Optional(Amount), errors: T.Optional(T.Array(T.String())) })
 
-/** Whether the node has read the mempool that it stored when it was stopped. A program that does not tell counts as one that has. */
+/** Whether the node has finished reading its stored mempool after a start. A node without the field `loaded` counts as finished. */
 export const isMempoolLoaded = (): RpcCall<boolean> =>
   rpcCall({
     method: 'getmempoolinfo',
