@@ -102,8 +102,8 @@ type Places = { readonly bySubject: Map<string, KnownPlace>; readonly until: num
 const placesOf = new WeakMap<Pool, Promise<Places>>()
 
 /**
- * Who has signed in from here before; undefined for a place that is not known. Answered from memory, which is read again at most once a minute,
- * so that a flood of sign-ins costs no queries. All addresses use one list: each has a share of the pool, and a list
+ * The user who signed in from this address before; undefined if the place is unknown. Answered from memory, which is read again at
+ * most once a minute, so that a flood of sign-ins costs no queries. All addresses use one list: each has a share of the pool, and a list
  * for each share would cost 2 MB and a read for every address of a flood. The list is read outside of the shares, so
  * that nobody waits for the turn of another address.
  */

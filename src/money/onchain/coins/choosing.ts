@@ -45,7 +45,7 @@ export type PoolWatch = {
  */
 export function openPoolWatch(scene: CoinScene, recheck_ms: number): PoolWatch {
   let clean_until = Number.NEGATIVE_INFINITY
-  /** The incarnation of the database whose outputs were found clean. A promoted standby may lack the newest reservations. */
+  /** The database's incarnation at the last clean answer. A promoted standby may lack reservations, so the nodes are asked again. */
   let clean_in: string | undefined
   /** Outputs that looked spent when the nodes were asked last, and since when. */
   let suspected: ReadonlyMap<string, number> = new Map()
