@@ -8,7 +8,7 @@ import { bitcoinTest as test } from './chains/bitcoin-node.ts'
 
 /** `npm run rehearsal` at its small size, as a stranger runs it. */
 const root = fileURLToPath(new URL('..', import.meta.url))
-const PATIENCE_MS = 900_000
+const PATIENCE_MS = 1_800_000
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -10,7 +10,7 @@ const PAYOUT = 90_00n
 export async function loseTheBank(stage: Stage): Promise<void> {
   const { customers, efi, partner, tell, checked } = stage
   const sent_before = efi.bank.sent.size
-  efi.spoil('send', { kind: 'lose' })
+  beginOutage(efi)
   const orders: { order: PayoutOrder; id: string }[] = []
   const place = async (index: number) => {
     const order = payoutOrder(customers[index % customers.length]!, PAYOUT + BigInt(index))
@@ -18,7 +18,6 @@ export async function loseTheBank(stage: Stage): Promise<void> {
   }
   await place(0)
   await stage.waitFor('the bank has the first payment', () => efi.bank.sent.size === sent_before + 1)
-  efi.disturb(() => ({ kind: 'drop' }))
   tell('the bank takes a payment and its answer is lost; from then on the bank cuts every connection')
   for (let index = 1; index <= customers.length; index++) await place(index)
   tell(`${customers.length} more payouts are accepted meanwhile, and money keeps moving on other rails`)
@@ -44,4 +43,14 @@ export async function loseTheBank(stage: Stage): Promise<void> {
   await checkOutside(stage)
   const sum = orders.reduce((total, { order }) => total + order.amount, 0n)
   checked(`${orders.length} payouts ended, and the bank paid each once: ${shown('BRL', sum)} BRL`)
+}
+
+/** The outage begins with the payment itself: the service asks about it soon after, and must not be answered. */
+function beginOutage(efi: Stage['efi']): void {
+  let is_out = false
+  efi.disturb((name) => {
+    if (is_out) return { kind: 'drop' }
+    is_out = name === 'send'
+    return is_out ? { kind: 'lose' } : undefined
+  })
 }

@@ -10,6 +10,7 @@ type Placed = { readonly order: PayoutOrder; readonly id: string; readonly text:
 /** The primary is killed while payouts are ordered all the time, and the standby is promoted. */
 export async function failOver(stage: Stage): Promise<void> {
   const { customers, cluster, partner, size, tell, checked } = stage
+  const began = new Date()
   const placed: Placed[] = []
   const stopping = { is_on: false }
   const payers = Array.from({ length: PAYERS }, async (_, payer) => {
@@ -48,17 +49,17 @@ export async function failOver(stage: Stage): Promise<void> {
   checked(
     `${placed.length} orders, each repeated on both nodes with the same answer and paid once by the bank; until now ${cut} calls were cut off and ${unavailable} answered with 503, and the partner repeated each of them`,
   )
-  await checkTron(stage)
+  await checkTron(stage, began)
 }
 
 /**
  * A wallet on Tron has no nonces: after a promotion the service cannot see what an older copy of the database may have signed. It signs
  * nothing there until all such payments have expired (decision 0071), which is longer than the rest of the day.
  */
-async function checkTron({ cluster, waitFor, checked }: Stage): Promise<void> {
+async function checkTron({ cluster, waitFor, checked }: Stage, began: Date): Promise<void> {
   await waitFor('the quiet time on Tron has begun', async () => {
     const [scan] = await cluster.sql(
-      `SELECT quiet_until > now() + interval '5 minutes' AS is_quiet FROM live.wallet_scans`,
+      `SELECT quiet_until > '${began.toISOString()}' AS is_quiet FROM live.wallet_scans`,
     )
     return scan?.is_quiet === true
   })
