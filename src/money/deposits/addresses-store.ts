@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { type Network, networkNames, networks } from '../../core/networks.ts'
 import { columnsOf } from '../../db/columns.ts'
 import { INCARNATION } from '../../db/incarnation.ts'
@@ -123,21 +124,24 @@ export async function lockAddresses(tx: Db): Promise<void> {
 /**
  * The index of the customer, or the one after the highest. There are no gaps, because wallets look for addresses only up to a gap of
  * twenty. But after a restore or a fail-over FORGOTTEN_MOST indexes are skipped: the lost part of the database may have handed them out,
- * and a second customer would get the money of the first. The highest index may have been given an address on a further network since:
- * one row from before is enough.
+ * and a second customer would get the money of the first. How many times they are skipped, up to SKIPS_MOST, is random: two restores of
+ * one backup hand out different indexes. The highest index may have been given an address on a further network since: one row from before
+ * is enough.
  */
 export async function indexFor(tx: Db, customer_id: string): Promise<number> {
   const { rows } = await tx.query<{ address_index: number }>(
     `SELECT coalesce((SELECT address_index FROM deposit_addresses WHERE customer_id = $1 LIMIT 1),
-       (SELECT address_index + CASE WHEN bool_or(made_in <> ${INCARNATION}) THEN ${FORGOTTEN_MOST} ELSE 0 END + 1
+       (SELECT address_index + CASE WHEN bool_or(made_in <> ${INCARNATION}) THEN ${FORGOTTEN_MOST} * $2::int ELSE 0 END + 1
         FROM deposit_addresses GROUP BY address_index ORDER BY address_index DESC LIMIT 1), 0) AS address_index`,
-    [customer_id],
+    [customer_id, randomInt(1, SKIPS_MOST + 1)],
   )
   return rows[0]!.address_index
 }
 
 /** More addresses than are handed out between a backup and its restore. */
 const FORGOTTEN_MOST = 1000
+/** There are 2³¹ indexes: room for thousands of fail-overs. */
+const SKIPS_MOST = 1000
 
 export async function insertAddress(
   tx: Db,

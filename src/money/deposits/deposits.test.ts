@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, openApi } from '../../../test/support/api.ts'
 import { asAdmin, createDatabase } from '../../../test/support/database.ts'
@@ -12,6 +13,7 @@ import { eventually } from '../../../test/support/wait.ts'
 import { type Network, networkNames, networks } from '../../core/networks.ts'
 import { blockCustomer } from '../../parties/customers/customers.ts'
 import { closeOpenException, openExceptions } from '../../records/exceptions/store.ts'
+import { indexFor } from './addresses-store.ts'
 import { noteSighting, noteVanished, type Sighting } from './sightings.ts'
 
 let service: TestService
@@ -84,6 +86,24 @@ describe('addresses', () => {
     const customer_id = await customer()
     const made = await Promise.all(networkNames.map((network) => addressOn(customer_id, network)))
     expect(new Set(made.map(({ json }) => json.address)).size).toBe(3)
+  })
+
+  test('two restores of one backup hand out different indexes', async () => {
+    const [known, unknown] = [await customer(), await customer()]
+    await addressOn(known, 'polygon')
+    const owner = new pg.Client({ connectionString: service.database.url })
+    await owner.connect()
+    const indexAfterRestore = async () => {
+      await owner.query(`BEGIN; SET LOCAL search_path = sandbox; SET LOCAL session_replication_role = replica;
+        UPDATE deposit_addresses SET made_in = 'the backup'`)
+      const index = await indexFor(owner, unknown)
+      await owner.query('ROLLBACK')
+      return index
+    }
+    // Two of them are the same once in a thousand times.
+    const indexes = [await indexAfterRestore(), await indexAfterRestore(), await indexAfterRestore()]
+    await owner.end()
+    expect(new Set(indexes).size).toBeGreaterThan(1)
   })
 
   test('what cannot have an address is refused', async () => {

@@ -161,7 +161,9 @@ describe('a backup under load', () => {
       const indexes = await asAdmin(again.database.url, [
         'SELECT address_index FROM sandbox.deposit_addresses ORDER BY address_index',
       ])
-      expect(indexes).toEqual([{ address_index: 0 }, { address_index: 0 }, { address_index: 1001 }])
+      expect(indexes).toEqual([{ address_index: 0 }, { address_index: 0 }, expect.anything()])
+      const { address_index: next } = indexes[2]!
+      expect([Number(next) > 1000, Number(next) % 1000]).toEqual([true, 1])
 
       // The reader that was ahead of the backup gets the next events.
       const { id } = (await api.post('/v1/customers', { name: 'Bea', document: someCpf() })).json
