@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ConsoleClient, signedIn } from '../../../test/support/console.ts'
 import { asAdmin } from '../../../test/support/database.ts'
 import { startTestService, type TestService } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/wait.ts'
+import type { Pool } from '../../db/pool.ts'
 import { openPeopleShares } from '../../http/shares.ts'
 import { AT_ONCE, HEAVY_AT_ONCE, HEAVY_WAIT_MS, openCallQueue, WAIT_MS, WAITING } from './call-queue.ts'
 import { isHeavy } from './endpoint.ts'
@@ -170,20 +170,46 @@ describe('heavy reads', () => {
 describe('queries of users', () => {
   const SLOW = 'SELECT pg_sleep(1)'
 
+  /** Asks each share for a connection, and keeps all that it gets for as long as the test needs. */
+  function keepConnections(shares: readonly Pool[]) {
+    let count = 0
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const keepOne = async (share: Pool) => {
+      const client = await share.connect()
+      count++
+      await ended
+      client.release()
+    }
+    // Who waits too long is refused.
+    const all = Promise.allSettled(shares.map(keepOne))
+    return {
+      count: () => count,
+      release() {
+        end()
+        return all
+      },
+    }
+  }
+
   test.each(['db', 'reads'] as const)('leave a connection of the pool %s to API calls', async (pool) => {
     const world = service.worlds.sandbox
     const shares = openPeopleShares()
     const { max } = world[pool].options
-    const order: string[] = []
-    const slow = Array.from({ length: 2 * max }, (_, i) =>
-      shares(world, { user_id: `person ${i}`, partner_id: `partner ${i}` })
-        [pool].query(SLOW)
-        .then(() => order.push('person')),
+    const kept = keepConnections(
+      Array.from(
+        { length: 2 * max },
+        (_, i) => shares(world, { user_id: `person ${i}`, partner_id: `partner ${i}` })[pool],
+      ),
     )
-    await sleep(100)
-    await world[pool].query('SELECT 1').then(() => order.push('program'))
-    await Promise.all(slow)
-    expect(order.indexOf('program')).toBe(0)
+    try {
+      await until(() => kept.count() > 0, 5000)
+      expect((await world[pool].query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    } finally {
+      await kept.release()
+    }
   })
 
   test('take turns, however many wait under one name', async () => {
@@ -207,16 +233,12 @@ describe('queries of users', () => {
     const shares = openPeopleShares()
     const wide = { ...world, db: world.keys, reads: world.db }
     const of = (user_id: string) => shares(wide, { user_id, partner_id: 'one' }).reads
-    const order: string[] = []
-    const busy = Array.from({ length: 6 }, () =>
-      of('busy')
-        .query(SLOW)
-        .then(() => order.push('busy')),
-    )
-    await of('colleague')
-      .query('SELECT 1')
-      .then(() => order.push('colleague'))
-    await Promise.all(busy)
-    expect(order[0]).toBe('colleague')
+    const kept = keepConnections(Array.from({ length: 6 }, () => of('busy')))
+    try {
+      await until(() => kept.count() > 0, 5000)
+      expect((await of('colleague').query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    } finally {
+      await kept.release()
+    }
   })
 })
