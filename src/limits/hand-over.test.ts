@@ -29,7 +29,10 @@ const log = pino({ level: 'silent' })
 /** A window of one day, which must not end in a test. */
 const want: WindowLimit = { name: 'day', kind: 'day', limit: 20 }
 
-async function openNode(url: string, more: { mark_wait_ms?: number } = {}): Promise<Limiter> {
+async function openNode(
+  url: string,
+  more: { mark_wait_ms?: number; wait_ms?: number } = {},
+): Promise<Limiter> {
   const seat = seatAt(url, 'shared', 'trilho')
   const hints = openHints(seat, log)
   const limiter = await openLimiter({ seat, clock: systemClock(), hints, log, try_exclusive_ms: 30, ...more })
@@ -80,11 +83,12 @@ test('a node that becomes exclusive again has a new mark', async () => {
 })
 
 test('a node that once waited for the counts of another waits as long when that node loses its lock again', async () => {
-  const mark_wait_ms = 5000
+  // Longer than a busy machine may stop between two steps. A request waits longer than that.
+  const waits = { mark_wait_ms: 12_000, wait_ms: 60_000 }
   const subject = 'key_twice'
   const wire = await openProxy(database.url)
   onTestFinished(() => wire.down())
-  const first = await openNode(database.url, { mark_wait_ms })
+  const first = await openNode(database.url, waits)
   expect(await admitted(first, subject, 2)).toBe(2)
   await until(async () => (await storedCount(subject)) === 2, 20_000)
   // First hand-over: the second node finds the mark of the first, which cannot save yet.
@@ -92,7 +96,7 @@ test('a node that once waited for the counts of another waits as long when that 
   expect(await admitted(first, subject, 3)).toBe(3)
   await endLoneConnection()
   await until(() => isLockAwaited(database.url), 20_000)
-  const second = await openNode(wire.url, { mark_wait_ms })
+  const second = await openNode(wire.url, waits)
   const waited = admitted(second, subject, 1)
   await sleep(300)
   await release()
@@ -102,7 +106,7 @@ test('a node that once waited for the counts of another waits as long when that 
   // The second node loses its network, so the first becomes exclusive again, for longer than the wait.
   await wire.down()
   await until(async () => (await markNow()) !== undefined, 20_000)
-  await sleep(mark_wait_ms + 200)
+  await sleep(waits.mark_wait_ms + 200)
   release = await holdCount(subject)
   expect(await admitted(first, subject, 3)).toBe(3)
   await endLoneConnection()
