@@ -1,5 +1,5 @@
-import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { freePort } from './free-port.ts'
 
 /** A wire to the database that can be cut at the worst moments: as COMMIT is sent, and as its answer comes back. */
 export type Wire = {
@@ -65,10 +65,12 @@ export async function openProxy(database_url: string): Promise<Wire> {
     })
   })
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  await listen(0)
+  // One that nobody else is given while the wire is down.
+  const own_port = await freePort()
+  await listen(own_port)
   const url = new URL(database_url)
   url.hostname = '127.0.0.1'
-  url.port = String((server.address() as AddressInfo).port)
+  url.port = String(own_port)
   return {
     url: url.href,
     cut(when, times) {
@@ -86,6 +88,6 @@ export async function openProxy(database_url: string): Promise<Wire> {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
-    up: () => listen(Number(url.port)),
+    up: () => listen(own_port),
   }
 }

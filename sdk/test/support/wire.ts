@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { freePort } from '../../../test/support/free-port.ts'
 
 /** A wire between the SDK and a server that breaks as a test wants it. */
 export const faults = [
@@ -59,8 +60,9 @@ export async function openWire(target: string): Promise<Wire> {
     cut()
     return closed
   }
-  await listen(0)
-  const { port } = server.address() as AddressInfo
+  // One that nobody else is given while nobody listens there.
+  const port = await freePort()
+  await listen(port)
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
