@@ -4,6 +4,7 @@ import {
   everything,
   looks,
   openBrowser,
+  showsAfter,
   themes,
   type VisitOptions,
   type Visitor,
@@ -211,8 +212,7 @@ test('the language of the samples is chosen once, by keyboard too, and what is s
     await open('/docs/api/quotes')
     await expect.poll(() => tab('TypeScript').getAttribute('aria-selected')).toBe('true')
     const shown = page.locator('[role="tabpanel"]:visible').first()
-    await shown.getByRole('button', { name: 'Copy' }).click()
-    await shown.getByRole('button', { name: 'Copied' }).waitFor()
+    await showsAfter(page, 'Copied', () => shown.getByRole('button', { name: 'Copy' }).click())
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(
       /^import \{ Trilho \}[\s\S]*trilho\.quotes\.create\(\{/,
     )

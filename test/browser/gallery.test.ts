@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { browse, looks, type VisitOptions, type Visitor } from '../support/browser.ts'
+import { browse, looks, showsAfter, type VisitOptions, type Visitor } from '../support/browser.ts'
 import { openGallery } from '../support/gallery.ts'
 
 let gallery: Awaited<ReturnType<typeof openGallery>>
@@ -69,8 +69,8 @@ test('a secret ends only when it is said to be stored', () =>
     await page.keyboard.press('Escape')
     const done = page.getByRole('button', { name: 'Done' })
     expect(await done.isDisabled()).toBe(true)
-    await page.getByRole('button', { name: 'Copy', exact: true }).click()
-    await page.getByRole('dialog').getByText('Copied').waitFor()
+    const copy = page.getByRole('button', { name: 'Copy', exact: true })
+    await showsAfter(page, 'Copied', () => copy.click())
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^svc_test_sk_/)
     await page.getByRole('checkbox', { name: 'safe place' }).check()
     await done.click()

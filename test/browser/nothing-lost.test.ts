@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeCpf } from '../../src/core/document.ts'
-import { browse, forgetSession, type Visitor } from '../support/browser.ts'
+import { browse, forgetSession, showsAfter, type Visitor } from '../support/browser.ts'
 import { makePerson, type Person } from '../support/console.ts'
 import { type ConsoleStage, setConsoleStage, stageEnv } from '../support/console-stage.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -121,8 +121,7 @@ test('C copies the id of the row, whatever else the row could copy', async () =>
       await visit(list)
       await page.keyboard.press('j')
       await expect.poll(() => page.evaluate('document.activeElement.closest("tbody") !== null')).toBe(true)
-      await page.keyboard.press('c')
-      await page.getByText('Copied').first().waitFor()
+      await showsAfter(page, 'Copied', () => page.keyboard.press('c'))
       await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toMatch(id)
     }
   })

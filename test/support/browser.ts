@@ -103,6 +103,23 @@ export type VisitOptions = {
   readonly again?: true
 }
 
+/**
+ * Acts, and waits until the page has shown this text, if only for a moment: the page itself looks after every change, because a
+ * question from here may come too late on a busy machine.
+ */
+export async function showsAfter(page: Page, text: string, act: () => Promise<void>): Promise<void> {
+  await page.evaluate(`(() => {
+    window.has_shown = false
+    new MutationObserver((_, observer) => {
+      if (!document.body.innerText.includes(${JSON.stringify(text)})) return
+      window.has_shown = true
+      observer.disconnect()
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })
+  })()`)
+  await act()
+  await page.waitForFunction('window.has_shown')
+}
+
 /** A page of the console and what went wrong on it. */
 export type Visitor = {
   readonly page: Page
