@@ -11,7 +11,7 @@ let stage: ConsoleStage
 beforeAll(async () => {
   service = await startTestService(stageEnv)
   stage = await setConsoleStage(service)
-})
+}, 300_000)
 afterAll(async () => {
   await stage.stop()
   await service.stop()

@@ -16,7 +16,7 @@ let stage: ConsoleStage
 beforeAll(async () => {
   service = await startTestService({ ...stageEnv, AUDIT_EVERY_MS: '0' })
   stage = await setConsoleStage(service)
-})
+}, 300_000)
 afterAll(async () => {
   await stage.stop()
   await service.stop()

@@ -18,7 +18,7 @@ beforeAll(async () => {
     ])
     return rows.length > 0
   }, 30_000)
-})
+}, 300_000)
 afterAll(async () => {
   await stage.stop()
   await service.stop()

@@ -17,7 +17,7 @@ beforeAll(async () => {
   stage = await setConsoleStage(service)
   await stage.fillOffice()
   await stage.setCharges()
-})
+}, 300_000)
 
 afterAll(async () => {
   await stage.stop()

@@ -8,7 +8,7 @@ let stage: ConsoleStage
 beforeAll(async () => {
   service = await startTestService(stageEnv)
   stage = await setConsoleStage(service)
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await stage.stop()
   await service.stop()
