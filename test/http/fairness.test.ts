@@ -139,32 +139,40 @@ test('guesses from everywhere use one connection to the database, whatever it ta
 
 describe('requests of one partner that are under way', () => {
   test('are so many at most; the next waits a moment, then is refused and counts nowhere', async () => {
-    const { api, partner_id } = await service.partner({ limited: true })
-    const customer = await newCustomer(api)
-    const more = await service.partner({ partner_id, limited: true })
-    await roomInMinute(25)
-    const slow = together(IN_FLIGHT, () => pay(api, customer, 'slow@sandbox.test'))
-    const before = (await other.get('/v1/usage')).status
-    expect(before).toBe(200)
-    let refused: Reply | undefined
-    // The other key of the same partner has no place either.
-    await until(async () => {
-      const reply = await more.api.get('/v1/usage')
-      if (reply.status === 429) refused = reply
-      return refused !== undefined
-    }, 5000)
-    expect(refused!.json.error).toMatchObject({
+    let crowd = await fillPlaces()
+    // Where a busy machine stopped until the payouts were answered, the places were free again.
+    while (!crowd.refused) crowd = await fillPlaces()
+    const { refused, slow, usage } = crowd
+    expect(refused.json.error).toMatchObject({
       code: 'rate_limit_exceeded',
       details: { limit: IN_FLIGHT, retry_after_seconds: 1 },
     })
-    expect(refused!.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('retry-after')).toBe('1')
     expect((await pay(other, customer_id)).json.status).toBe('completed')
     await slow.done
     expect(slow.replies.filter(({ status }) => status === 201)).toHaveLength(IN_FLIGHT)
-    const { minute } = (await more.api.get('/v1/usage')).json
-    const left = Number(refused!.headers.get('x-ratelimit-remaining'))
+    const { minute } = (await usage()).json
+    const left = Number(refused.headers.get('x-ratelimit-remaining'))
     expect(minute.limit - minute.used).toBe(left - 1)
-  })
+  }, 400_000)
+
+  /** Payouts of a new partner in all of its places, and what its other key is told beside them: it has no place either. */
+  async function fillPlaces() {
+    const { api, partner_id } = await service.partner({ limited: true })
+    const customer = await newCustomer(api)
+    const more = await service.partner({ partner_id, limited: true })
+    const usage = () => more.api.get('/v1/usage')
+    await roomInMinute(25)
+    const slow = together(IN_FLIGHT, () => pay(api, customer, 'slow@sandbox.test'))
+    expect((await other.get('/v1/usage')).status).toBe(200)
+    let refused: Reply | undefined
+    await until(async () => {
+      const reply = await usage()
+      if (reply.status === 429) refused = reply
+      return refused !== undefined || slow.replies.length === IN_FLIGHT
+    }, 5000)
+    return { refused, slow, usage }
+  }
 
   test('that gave up, or were refused for their body, leave their places', async () => {
     const { api, key } = await service.partner()
