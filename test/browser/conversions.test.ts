@@ -8,12 +8,13 @@ let stage: ConsoleStage
 beforeAll(async () => {
   service = await startTestService(stageEnv)
   stage = await setConsoleStage(service)
-}, 240_000)
+}, 300_000)
 afterAll(async () => {
   await stage.stop()
   await service.stop()
 })
 
+/** Good for 30 seconds, so that a test asks for it when its page is open. */
 const quoteOf = async (more: object = {}) =>
   (
     await stage.api.post('/v1/quotes', {
@@ -26,8 +27,8 @@ const quoteOf = async (more: object = {}) =>
   ).json
 
 test('a quote runs out before one’s eyes', async () => {
-  const quote = await quoteOf()
   await browse({ url: service.url, as: stage.people.viewer }, async ({ page, visit, screenshot }) => {
+    const quote = await quoteOf()
     await visit(`/sandbox/quotes/${quote.id}`)
     const seconds = page.getByRole('timer')
     await expect.poll(() => seconds.textContent()).toMatch(/^[12]?\d seconds left$/)
@@ -40,8 +41,8 @@ test('a quote runs out before one’s eyes', async () => {
 }, 180_000)
 
 test('another is executed while one looks on, and both sides sum to zero', async () => {
-  const quote = await quoteOf()
   await browse({ url: service.url, as: stage.people.viewer }, async ({ page, visit }) => {
+    const quote = await quoteOf()
     await visit(`/sandbox/quotes/${quote.id}`)
     await page.getByText('Live', { exact: true }).waitFor()
     const trade = (await stage.api.post(`/v1/quotes/${quote.id}/execute`)).json
@@ -56,8 +57,8 @@ test('another is executed while one looks on, and both sides sum to zero', async
 })
 
 test('a developer lets a quote expire, and sets a price that the next quote has', async () => {
-  const quote = await quoteOf()
   await browse({ url: service.url, as: stage.people.developer }, async ({ page, visit, axe, screenshot }) => {
+    const quote = await quoteOf()
     await visit(`/sandbox/quotes/${quote.id}`)
     await page.getByRole('button', { name: 'Expire now' }).click()
     await page.getByText(', nothing moved').waitFor()
