@@ -154,7 +154,6 @@ describe('requests that wait on one connection', () => {
     onTestFinished(() => void process.off('warning', note))
     const { replies } = await converse(service.url, [get('/v1/requests?wait=1', key).repeat(15)], {
       replies: 15,
-      timeout_ms: 10_000,
     })
     expect(replies.map(({ status }) => status)).toEqual(Array(15).fill(200))
     expect(warnings).toEqual([])

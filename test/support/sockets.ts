@@ -21,7 +21,7 @@ export function converse(
   parts: readonly Part[],
   options: { replies?: number; head?: boolean; half_close?: boolean; timeout_ms?: number } = {},
 ): Promise<Conversation> {
-  const { replies: wanted = 1, head = false, half_close = false, timeout_ms = 5000 } = options
+  const { replies: wanted = 1, head = false, half_close = false, timeout_ms = 60_000 } = options
   const { hostname, port } = new URL(url)
   const started = performance.now()
   return new Promise((resolve, reject) => {
