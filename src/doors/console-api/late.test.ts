@@ -11,7 +11,8 @@ import { codeAt, stepAt } from '../../parties/team/factor.ts'
 let service: TestService
 let partner_id: string
 beforeAll(async () => {
-  service = await startTestService()
+  // Long enough for what happens between the headers and the body, also where a busy machine stops meanwhile.
+  service = await startTestService({ PIX_WAIT_MS: '10000' })
   ;({ partner_id } = await service.partner())
 })
 afterAll(() => service.stop())
