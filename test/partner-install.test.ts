@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { root, versionNow } from '../tools/packages.ts'
 import { createDatabase, type TestDatabase } from './support/database.ts'
+import { freePort } from './support/free-port.ts'
 import { spawnServer, testEnv } from './support/service.ts'
 import { testRun } from './support/test-run.ts'
 
@@ -67,10 +68,12 @@ const npm = (...args: string[]) =>
     npm_config_fund: 'false',
   })
 
+/** One port for all of them: the lock file of the project names it. */
+const port = String(await freePort())
+
 /** The server of the sources as they are, on the port of the one before. */
 async function serve(): Promise<string> {
   await tool('site/build.ts')
-  const port = server ? new URL(server.url).port : '0'
   await server?.kill('SIGTERM')
   server = await spawnServer(testEnv(database.url, { PORT: port }), sources)
   return server.url
