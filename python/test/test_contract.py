@@ -86,15 +86,15 @@ class Contract(Case):
         self.assertEqual(len(client.pix.payouts.list(idempotency_key=made["idempotency_key"]).page().data), 1)
         self.assertEqual(client.sandbox.payouts.send_back(made["id"], amount=50)["amount_returned"], 50)
         for end, status in ((client.sandbox.payouts.complete, "completed"), (client.sandbox.payouts.fail, "failed")):
-            slow = client.pix.payouts.create(**self.order("slow@sandbox.test"))
+            open_payout = client.pix.payouts.create(**self.order("unknown@sandbox.test"))
             waiting: List[Any] = []
-            waiter = threading.Thread(target=lambda: waiting.append(trilho.wait_for_end(real_client(), slow)))
+            waiter = threading.Thread(target=lambda: waiting.append(trilho.wait_for_end(real_client(), open_payout)))
             waiter.start()
-            eventually(lambda: end(slow["id"]))
+            eventually(lambda: end(open_payout["id"]))
             waiter.join(30)
             self.assertEqual([one["status"] for one in waiting], [status])
         with self.assertRaises(trilho.StillOpen) as open_:
-            trilho.wait_for_end(client, client.pix.payouts.create(**self.order("slow@sandbox.test"))["id"], timeout=0.1)
+            trilho.wait_for_end(client, client.pix.payouts.create(**self.order("unknown@sandbox.test"))["id"], timeout=0.1)
         self.assertEqual(open_.exception.last["status"], "processing")
         self.assertIsInstance(open_.exception, TimeoutError)
         with self.assertRaises(ApiError) as told:

@@ -75,11 +75,11 @@ describe('every request and every response fits openapi.json', () => {
     expect(await trilho.pix.payouts.receipt(made.id, { lang: 'en' })).toEqual(data)
     expect((await trilho.pix.payouts.list({ idempotency_key: made.idempotency_key })).data).toHaveLength(1)
     for (const end of ['complete', 'fail'] as const) {
-      const slow = await trilho.pix.payouts.create(payout({ pix_key: 'slow@sandbox.test' }))
-      const ended = await eventually(() => trilho.sandbox.payouts[end](slow.id))
+      const open = await trilho.pix.payouts.create(payout({ pix_key: 'unknown@sandbox.test' }))
+      const ended = await eventually(() => trilho.sandbox.payouts[end](open.id))
       expect(ended.status).toBe(end === 'complete' ? 'completed' : 'failed')
     }
-    const paid = await trilho.pix.payouts.create(payout({ pix_key: 'slow@sandbox.test' }))
+    const paid = await trilho.pix.payouts.create(payout({ pix_key: 'unknown@sandbox.test' }))
     await eventually(() => trilho.sandbox.payouts.complete(paid.id))
     const returned = await trilho.sandbox.payouts.sendBack(paid.id, { amount: 50n })
     expect([returned.status, returned.amount_returned]).toEqual(['completed', '50'])

@@ -393,7 +393,7 @@ describe('a node that missed the hint about a rotation without grace', () => {
     const customer = (await post('/v1/customers', { name: 'Ana', document })).id
     for (const asset of ['BRL', 'USDT'])
       await post('/v1/sandbox/deposits', { customer_id: customer, asset, amount: '900000000' })
-    const payout = await post('/v1/pix/payouts', payoutBody(customer, 'slow@sandbox.test'))
+    const payout = await post('/v1/pix/payouts', payoutBody(customer, 'accepted@sandbox.test'))
     const paid = await post('/v1/pix/payouts', payoutBody(customer, document))
     const charge = await post('/v1/pix/charges', {
       customer_id: customer,

@@ -39,6 +39,7 @@ const pay = async ({ api, customer_id, document }: Team, more: Record<string, un
       ...more,
     })
   ).json
+/** `accepted@sandbox.test`: the network has the payment, and its end is up to the test. */
 const to = (pix_key: string) => ({ counterparty: { type: 'pix_key', pix_key } })
 
 const ids = (reply: { json: any }) =>
@@ -51,24 +52,24 @@ describe('lists', () => {
   test('each filter keeps what it names, and pages go from the newest to the oldest', async () => {
     const team = await aTeam()
     const paid = await pay(team, { amount: '500' })
-    const slow = await pay(team, to('slow@sandbox.test'))
+    const open = await pay(team, to('accepted@sandbox.test'))
     const refused = await pay(team, { ...to('ac03@sandbox.test'), amount: '70000' })
     const { owner } = team
     const found = async (query: string) => ids(await owner.get(`/sandbox/payouts?${query}`))
-    expect(await found('')).toEqual([refused.id, slow.id, paid.id])
+    expect(await found('')).toEqual([refused.id, open.id, paid.id])
     expect(await found('status=completed')).toEqual([paid.id])
-    expect(await found('status=open')).toEqual([slow.id])
+    expect(await found('status=open')).toEqual([open.id])
     expect(await found('status=failed')).toEqual([refused.id])
     expect(await found(`failure_code=${refused.failure.code}`)).toEqual([refused.id])
-    expect(await found('amount_min=501&amount_max=1050')).toEqual([slow.id])
-    expect(await found(`customer_id=${team.customer_id}&status=open`)).toEqual([slow.id])
+    expect(await found('amount_min=501&amount_max=1050')).toEqual([open.id])
+    expect(await found(`customer_id=${team.customer_id}&status=open`)).toEqual([open.id])
     expect(await found(`idempotency_key=${paid.idempotency_key}`)).toEqual([paid.id])
     expect(await found(`end_to_end_id=${paid.end_to_end_id}`)).toEqual([paid.id])
-    expect(await found(`created_after=${slow.created_at}`)).toEqual([refused.id, slow.id])
+    expect(await found(`created_after=${open.created_at}`)).toEqual([refused.id, open.id])
     expect(await found('api_key_id=key_none')).toEqual([])
 
     const first = await owner.get('/sandbox/payouts?limit=2')
-    expect(ids(first)).toEqual([refused.id, slow.id])
+    expect(ids(first)).toEqual([refused.id, open.id])
     expect(first.json).toMatchObject({ has_more: true, open: { count: 1 } })
     expect(first.json.data[0].customer).toEqual({ id: team.customer_id, name: 'Ana Souza' })
     expect(await found(`limit=2&cursor=${first.json.next_cursor}`)).toEqual([paid.id])
@@ -78,7 +79,7 @@ describe('lists', () => {
 
   test('the filter no_answer finds orders that are processing for too long without word from the rail', async () => {
     const team = await aTeam()
-    await pay(team, to('slow@sandbox.test'))
+    await pay(team, to('accepted@sandbox.test'))
     const payout = await pay(team, to('unknown@sandbox.test'))
     const list = () => team.owner.get('/sandbox/payouts?status=no_answer')
     await until(async () => ids(await list()).join() === payout.id, 60_000)
@@ -232,7 +233,10 @@ describe('the page of a payout', () => {
   test('in the sandbox it is ended by hand, once, and the log names the user', async () => {
     const team = await aTeam()
     const { owner } = team
-    const [one, other] = [await pay(team, to('slow@sandbox.test')), await pay(team, to('slow@sandbox.test'))]
+    const [one, other] = [
+      await pay(team, to('accepted@sandbox.test')),
+      await pay(team, to('accepted@sandbox.test')),
+    ]
     expect((await owner.post(`/sandbox/payouts/${one.id}/complete`)).json.status).toBe('completed')
     expect((await owner.post(`/sandbox/payouts/${one.id}/complete`)).json.status).toBe('completed')
     expect((await owner.post(`/sandbox/payouts/${one.id}/fail`)).json.error.code).toBe('already_final')
@@ -303,7 +307,7 @@ describe('customers', () => {
       'INSERT INTO money_limits (subject_id, payout_day) VALUES ($1, 5000)',
       [customer_id],
     )
-    const payout = await pay(team, to('slow@sandbox.test'))
+    const payout = await pay(team, to('accepted@sandbox.test'))
     const transfer = (
       await api.post('/v1/onchain/transfers', {
         customer_id,
@@ -432,7 +436,7 @@ describe('a receipt', () => {
 
   test('does not exist for what is open, for another team, or in the other environment', async () => {
     const team = await aTeam()
-    const open = await pay(team, to('slow@sandbox.test'))
+    const open = await pay(team, to('accepted@sandbox.test'))
     const refused = await team.owner.get(`/sandbox/payouts/${open.id}/receipt`)
     expect([refused.status, refused.json.error.code]).toEqual([409, 'receipt_not_available'])
     const { id } = await pay(team)
@@ -444,7 +448,7 @@ describe('a receipt', () => {
 
 test('a viewer only reads; finance exports and creates customers, but cannot play the rail', async () => {
   const team = await aTeam()
-  const payout = await pay(team, to('slow@sandbox.test'))
+  const payout = await pay(team, to('accepted@sandbox.test'))
   const [viewer, finance] = await Promise.all(
     (['viewer', 'finance'] as const).map((role) => signedIn(service, { partner_id: team.partner_id, role })),
   )
