@@ -89,7 +89,16 @@ export function guardSockets(server: Server, options: Options): Sockets {
 
   const responsesOf = (socket: Socket) => waiting.get(socket) ?? []
   const unread = openUnreadWatch({ limits, sockets: counts.sockets, responsesOf, factorOf, log })
-  const looking = setInterval(() => unread.look(performance.now()), Math.min(1000, limits.stall_ms / 4))
+  const every_ms = Math.min(1000, limits.stall_ms / 4)
+  let looked_at = performance.now()
+  let counted_ms = 0
+  const looking = setInterval(() => {
+    const now = performance.now()
+    // While this node stands still nobody can read: a pause counts as two turns at most.
+    counted_ms += Math.min(now - looked_at, 2 * every_ms)
+    looked_at = now
+    unread.look(counted_ms)
+  }, every_ms)
   looking.unref()
   server.once('close', () => clearInterval(looking))
   return {
