@@ -149,12 +149,14 @@ const receive = (body: Record<string, unknown>) => api.post('/v1/sandbox/onchain
 
 describe('the sandbox', () => {
   test.each([
-    ['polygon', 'USDT', '25000000'],
-    ['bitcoin', 'BTC', '150000'],
-    ['tron', 'USDT', '1000000'],
-  ])('a deposit on %s is pending at once, and then credited', async (network, asset, amount) => {
+    ['polygon', 'USDT', '25000000', '25009003'],
+    ['bitcoin', 'BTC', '150000', '159003'],
+    ['tron', 'USDT', '1000000', '1009003'],
+  ])('a deposit on %s is pending at once, and then credited', async (network, asset, amount, never_final) => {
     const customer_id = await customer()
     const { address } = (await addressOn(customer_id, network)).json
+    expect((await receive({ address, amount: never_final })).json).toMatchObject({ status: 'pending' })
+    expect(await available(customer_id, asset)).toBe('0')
     const made = await receive({ address, amount })
     expect(made.status).toBe(201)
     const { needed } = made.json.confirmations
@@ -168,7 +170,6 @@ describe('the sandbox', () => {
       confirmations: { seen: 1 },
     })
     expect(made.json).not.toHaveProperty('completed_at')
-    expect(await available(customer_id, asset)).toBe('0')
     const done = await until(made.json.id, 'completed')
     expect(done.confirmations).toEqual({ seen: needed, needed })
     expect(await available(customer_id, asset)).toBe(amount)
