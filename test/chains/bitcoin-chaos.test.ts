@@ -459,10 +459,13 @@ async function troubleNodes(turn: number, signal: AbortSignal): Promise<void> {
       node_troubles.restarted++
     },
     async () => {
-      // The payments are nowhere: the service sends the same bytes again.
-      const isFilled = async () => (await chain.main.call<string[]>('getrawmempool')).length > 0
-      await wait(async () => signal.aborted || isFilled())
-      if ((await chain.loseMempools()).length > 0) node_troubles.mempools_lost++
+      // The payments are nowhere: the service sends the same bytes again. A block may have taken them before.
+      let lost: readonly string[] = []
+      await wait(async () => {
+        lost = await chain.loseMempools()
+        return signal.aborted || lost.length > 0
+      })
+      if (lost.length > 0) node_troubles.mempools_lost++
     },
     async () => {
       await chain.keepApart(true)
