@@ -38,7 +38,7 @@ beforeEach(async () => {
   const { url, ca, client_id, client_secret, certificate } = efi
   rail = openEfi({
     access: { url, ca, client_id, client_secret, certificate: readClientCertificate(certificate) },
-    ...{ pix_key: PIX_KEY, at_once: 1, timeout_ms: 5000, clock: systemClock() },
+    ...{ pix_key: PIX_KEY, at_once: 1, timeout_ms: 60_000, clock: systemClock() },
     log: pino({ level: 'silent' }),
   })
 })
