@@ -24,7 +24,7 @@ function open(more: Partial<Parameters<typeof exchangePrices>[0]> = {}) {
     void lines.push({ level, text: String(text) })
   const log = { warn: noting('warn'), info: noting('info') } as never
   const prices = exchangePrices({
-    ...{ urls: stub.urls, age_most_ms: 10_000, clock: systemClock(), log, poll_ms: 25, timeout_ms: 5000 },
+    ...{ urls: stub.urls, age_most_ms: 60_000, clock: systemClock(), log, poll_ms: 25, timeout_ms: 60_000 },
     ...more,
   })
   opened.push(prices)
