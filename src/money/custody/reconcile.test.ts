@@ -1,4 +1,4 @@
-import { afterEach, describe, expect } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, vi } from 'vitest'
 import { chainTest as test } from '../../../test/chains/chain-test.ts'
 import { type CustodyStage, openCustodyStage } from '../../../test/support/custody.ts'
 import { silent } from '../../../test/support/rail-bench.ts'
@@ -205,6 +205,9 @@ describe('an order is accepted', () => {
   test('once by each node: orders of one moment share what the wallet holds, and a claim that makes no transfer is released', async () => {
     await openFunded()
     await refresh()
+    // Stored holdings are read anew every second, and then claims are forgotten.
+    const stopped = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+    onTestFinished(() => stopped.mockRestore())
     const node = custody.bench.openNode()
     const claim = (units: bigint) =>
       claimHeld(node, { network: 'polygon', units }, { floor: null, gas_floor: null })
