@@ -111,7 +111,7 @@ async function openScene({ node, network, urls }: Place, changes: SceneOptions):
   const warnings: string[] = []
   const log = { info() {}, warn: (...line: unknown[]) => void warnings.push(String(line.at(-1))) }
   // Inspects at each use, so that a test does not wait for the next inspection. Blocks of anvil are dated as it pleases.
-  const fresh = { inspect_after_ms: 0, head_age_most_ms: 86_400_000, behind_most: 1000n }
+  const fresh = { inspect_after_ms: 0, head_age_most_ms: 86_400_000, behind_most: 1000n, timeout_ms: 60_000 }
   const rpc = openEvmRpc({ network, urls: rest.urls ?? urls, ...fresh, ...rpc_options })
   const chain = evmChain({
     network,

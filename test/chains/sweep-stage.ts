@@ -92,7 +92,10 @@ export async function openSweepStage() {
 
   function openSweeper(changes: SweeperChanges = {}) {
     const urls = endpoints.map(({ url }) => url)
-    const fresh = { inspect_after_ms: 0, head_age_most_ms: 86_400_000, behind_most: 1000n }
+    const fresh = {
+      ...{ inspect_after_ms: 0, head_age_most_ms: 86_400_000, behind_most: 1000n },
+      timeout_ms: 60_000,
+    }
     const rpc = openEvmRpc({ network: NETWORK, urls, ...fresh })
     rpcs.push(rpc)
     return sweeperOn({ rpc, keys, wallet, gas_account, contract: token.contract }, changes)

@@ -18,7 +18,7 @@ export async function openTronDepositStage(nodes = 2) {
   const stub = await startTronStub({ nodes, solid_depth: SOLID_DEPTH })
   const rpc = openTronRpc({
     ...{ urls: stub.nodes.map(({ url }) => url), genesis: stub.genesis, clock: { now: Date.now } },
-    ...{ rest_ms: 50, inspect_after_ms: 0 },
+    ...{ rest_ms: 50, inspect_after_ms: 0, timeout_ms: 60_000 },
   })
   const source = tronPayments(rpc, { contract: stub.contract })
   const bench = await openBench({ chain: { payments: source } })

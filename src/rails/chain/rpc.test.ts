@@ -43,6 +43,7 @@ function open(options: Options = {}): Rpc {
     urls: [first.url, second.url],
     head_age_most_ms: 3_600_000,
     inspect_after_ms: 0,
+    timeout_ms: 60_000,
     ...options,
   })
   opened.push(rpc)

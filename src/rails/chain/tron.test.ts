@@ -37,7 +37,7 @@ async function openStage({ nodes = 1, fee_most = 30_000_000n, depth = 2 } = {}) 
   const clock = { now }
   const rpc = openTronRpc({
     ...{ urls: stub.nodes.map(({ url }) => url), genesis: stub.genesis, clock },
-    ...{ rest_ms: 50, inspect_after_ms: 0 },
+    ...{ rest_ms: 50, inspect_after_ms: 0, timeout_ms: 60_000 },
   })
   closing.push(rpc.stop)
   const per_hour = { count: 100, amount: 10n ** 12n, cost: 10n ** 12n }

@@ -40,7 +40,7 @@ async function openStage(nodes = 1, health: Partial<TronRpcOptions> = {}) {
   const { db } = direct.worlds.production
   const rpc = openTronRpc({
     ...{ urls: stub.nodes.map(({ url }) => url), genesis: stub.genesis, clock },
-    ...{ rest_ms: 50, inspect_after_ms: 0, ...health },
+    ...{ rest_ms: 50, inspect_after_ms: 0, timeout_ms: 60_000, ...health },
   })
   closing.push(rpc.stop)
   const per_hour = { count: 10, amount: 10n ** 12n, cost: 10n ** 12n }
