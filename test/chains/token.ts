@@ -11,6 +11,8 @@ export type TestToken = {
   setFee(amount: bigint): Promise<void>
   setBroken(broken: boolean): Promise<void>
   balanceOf(address: string): Promise<bigint>
+  /** At the block with this number. */
+  balanceAt(address: string, block: string): Promise<bigint>
 }
 
 type Artefact = { readonly source_sha256: string; readonly abi: Abi; readonly creation_code: Hex }
@@ -45,6 +47,10 @@ export async function deployToken(node: Anvil, as_owner?: string): Promise<TestT
   const contract = deployed.contractAddress
   const set = async (functionName: string, ...args: readonly unknown[]) =>
     void (await act({ to: contract, data: encodeFunctionData({ abi, functionName, args }) }))
+  const balanceAt = async (address: string, block: string) => {
+    const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [address] })
+    return BigInt(await node.call<string>('eth_call', { to: contract, data }, block))
+  }
   return {
     contract,
     mint: (to, amount) => set('mint', to, amount),
@@ -52,9 +58,7 @@ export async function deployToken(node: Anvil, as_owner?: string): Promise<TestT
     setBlackListed: (address, listed) => set('setBlackListed', address, listed),
     setFee: (amount) => set('setFee', amount),
     setBroken: (broken) => set('setBroken', broken),
-    async balanceOf(address) {
-      const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [address] })
-      return BigInt(await node.call<string>('eth_call', { to: contract, data }, 'latest'))
-    },
+    balanceOf: (address) => balanceAt(address, 'latest'),
+    balanceAt,
   }
 }

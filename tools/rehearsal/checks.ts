@@ -45,7 +45,10 @@ export async function heldOutside(stage: Stage): Promise<ReadonlyMap<RailName, b
   const held = new Map<RailName, bigint>([['pix', efi.bank.balance().available]])
   for (const network of evmNetworks) {
     const addresses = [keys.wallet, ...customers.map(({ addresses }) => addresses.get(network)!)]
-    const parts = await Promise.all(addresses.map((address) => chainOf(network).token.balanceOf(address)))
+    const { node, token } = chainOf(network)
+    // At one block: a sweep that is mined meanwhile would be counted twice, or not at all.
+    const block = await node.call<string>('eth_blockNumber')
+    const parts = await Promise.all(addresses.map((address) => token.balanceAt(address, block)))
     held.set(
       network,
       parts.reduce((sum, part) => sum + part, 0n),
