@@ -103,5 +103,5 @@ describe('a live key', () => {
     efi.bank.pay({ amount: 7n })
     efi.bank.pay({ txid })
     await eventually(async () => expect(await balance()).toBe(1050n), { timeout: 120_000 })
-  })
+  }, 300_000)
 })
