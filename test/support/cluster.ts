@@ -185,7 +185,7 @@ async function connectTo(member: Member, password: string, database = 'postgres'
     user: 'trilho',
     password,
     database,
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: 60_000,
   })
   client.on('error', () => {})
   await client.connect()

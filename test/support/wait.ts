@@ -30,12 +30,15 @@ export async function promptly(ask: () => Promise<boolean> | boolean, within_ms:
   }
 }
 
+/** A machine may stop for some seconds between two steps. */
+const LEAST_ROOM_S = 10
+
 /**
  * Waits for the next minute when less than this is left of the running one, so that a window does not end in a test. The
  * seconds are those of a quiet machine: on a busy one everything takes longer, so more room is needed.
  */
 export async function roomInMinute(seconds: number): Promise<void> {
-  const needed_ms = Math.min(seconds * slowness(), 50) * 1000
+  const needed_ms = Math.min(Math.max(seconds, LEAST_ROOM_S) * slowness(), 50) * 1000
   const left_ms = 60_000 - (Date.now() % 60_000)
   if (left_ms < needed_ms) await sleep(left_ms + 20)
 }

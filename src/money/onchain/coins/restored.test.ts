@@ -171,7 +171,7 @@ test('a coin that a mempool spends is not passed over for another one because an
 }, 120_000)
 
 test('what looks spent once stops payments, and pauses the rail if it looks so again later', async () => {
-  stage = await openCoinsStage({ recheck_ms: 600 })
+  stage = await openCoinsStage({ recheck_ms: 10_000 })
   const { bench, chain, node } = stage
   const [coin] = await stage.fund(1)
   const { pool } = await chain.wallet()
