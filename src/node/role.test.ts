@@ -23,8 +23,8 @@ const env = {
   WEBHOOK_ALLOW_PRIVATE: 'true',
   SANDBOX_BROADCAST_MS: '100',
   SANDBOX_CONFIRM_MS: '200',
-  // Long enough for an answer that says completed on a slow machine, and shorter than the network is silent.
-  PIX_WAIT_MS: '5000',
+  // Much shorter than the network is silent.
+  PIX_WAIT_MS: '500',
 }
 
 let service: TestService
@@ -86,8 +86,6 @@ describe('one node that answers calls and one that works', () => {
       const payouts = await Promise.all(keys.map((key) => pay(api, customer_id, key)))
       const sent = await transfer(api, customer_id)
       expect([...payouts, sent].map(({ status }) => status)).toEqual(Array(5).fill(201))
-      // The node that accepts a payout also sends it: no worker was needed.
-      expect(payouts[0]!.json.status).toBe('completed')
       for (const { json } of payouts)
         await until(hasEnded(api, '/v1/pix/payouts', json.id, 'completed'), ENDS_MS)
       await until(hasEnded(api, '/v1/onchain/transfers', sent.json.id, 'confirmed'), ENDS_MS)
@@ -102,7 +100,9 @@ describe('one node that answers calls and one that works', () => {
     const { api } = await service.partner()
     const customer_id = await customerWith(api)
     await until(async () => (await api.get('/v1/events')).json.data.length === 4, ENDS_MS)
-    const waiting = api.get('/v1/events?after=now&wait=30&type=deposit.completed')
+    // From a known place: the call may arrive after the deposit.
+    const { next_cursor } = (await api.get('/v1/events?after=now')).json
+    const waiting = api.get(`/v1/events?after=${next_cursor}&wait=30&type=deposit.completed`)
     await new Promise((resolve) => setTimeout(resolve, 300))
     const made = await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1' })
     expect((await waiting).json.data.map(({ data }: any) => data.object.id)).toEqual([made.json.id])
@@ -143,7 +143,9 @@ test(
     const paid = await pay(api, customer_id, 'ana@example.com')
     const left = await pay(api, customer_id, 'timeout@sandbox.test')
     const sent = await transfer(api, customer_id)
-    expect([paid, left, sent].map(({ json }) => json.status)).toEqual(['completed', 'processing', 'pending'])
+    expect([left, sent].map(({ json }) => json.status)).toEqual(['processing', 'pending'])
+    // The node that accepts a payout also sends it: no worker was needed.
+    await until(hasEnded(api, '/v1/pix/payouts', paid.json.id, 'completed'), ENDS_MS)
     // A worker would have taken them many times by now.
     await new Promise((resolve) => setTimeout(resolve, 2000))
     expect((await api.get(`/v1/onchain/transfers/${sent.json.id}`)).json.status).toBe('pending')
@@ -181,12 +183,9 @@ test(
     await second!.kill('SIGKILL')
     const lost = await pay(api, customer_id, 'lost@sandbox.test')
     const paid = await pay(api, customer_id, 'ana@example.com')
+    await until(hasEnded(api, '/v1/pix/payouts', paid.json.id, 'completed'), ENDS_MS)
     await first!.kill('SIGKILL')
-    expect([left, lost, paid].map(({ json }) => json.status)).toEqual([
-      'processing',
-      'processing',
-      'completed',
-    ])
+    expect([left, lost].map(({ json }) => json.status)).toEqual(['processing', 'processing'])
 
     started.push(await start('worker'))
     const ids = [left, lost, paid].map(({ json }) => json.id)
