@@ -13,7 +13,8 @@ let service: TestService
 beforeAll(async () => {
   service = await startTestService({
     WEBHOOK_ALLOW_PRIVATE: 'true',
-    WEBHOOK_TIMEOUT_MS: '10000',
+    // Some receivers keep attempts waiting while the test does something else.
+    WEBHOOK_TIMEOUT_MS: '30000',
     WEBHOOK_RETRY_MS: '20,20,20',
   })
 })
