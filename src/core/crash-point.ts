@@ -43,9 +43,12 @@ const PAUSE_MS = 4000
 const [armed, manner = 'kill'] = (process.env.CRASH_AT ?? '').split(':')
 let left = 1
 
-/** `CRASH_AT=point` kills the process the first time it reaches the point; `CRASH_AT=point:pause` blocks it for PAUSE_MS. */
+/**
+ * `CRASH_AT=point` kills the process the first time it reaches the point; `CRASH_AT=point:pause` blocks it for PAUSE_MS;
+ * `CRASH_AT=point:stop` stops it until it gets SIGCONT.
+ */
 export function crashPoint(name: CrashPoint): void {
   if (name !== armed || left-- <= 0) return
   if (manner === 'pause') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
-  else process.kill(process.pid, 'SIGKILL')
+  else process.kill(process.pid, manner === 'stop' ? 'SIGSTOP' : 'SIGKILL')
 }
