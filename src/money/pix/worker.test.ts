@@ -217,7 +217,7 @@ test('a held payout is still settled by an answer of the rail', async () => {
 })
 
 test('sending again needs the latest attempt number, enough of the lease, and two seconds since the last send', async () => {
-  const { payout, world } = await open({ lease_ms: 6000, rail_timeout_ms: 1000, pix: pixThat() })
+  const { payout, world } = await open({ lease_ms: 60_000, rail_timeout_ms: 1000, pix: pixThat() })
   const intend = (taken: Payout) => world.commit(intendSend(world, taken))
   const first = await takeNow(payout)
   // Just accepted: the first send may not be visible yet.
