@@ -3,6 +3,7 @@ import type { CrashPoint } from '../../src/core/crash-point.ts'
 import { startNode } from '../support/node.ts'
 import { allFinal, balanceOf, readJournal, transferOrder } from '../support/once.ts'
 import { byTwoOperators } from '../support/operators.ts'
+import { isCut } from '../support/retry.ts'
 import { size } from '../support/size.ts'
 import { openStage } from '../support/stage.ts'
 import { until } from '../support/wait.ts'
@@ -13,7 +14,7 @@ import { until } from '../support/wait.ts'
  */
 const BALANCE = 100_000_000n
 const WAIT_MS = 30_000
-const TIMEOUT_MS = 180_000
+const TIMEOUT_MS = 300_000
 
 /** Where the payment was when its node died. */
 const before = {
@@ -41,9 +42,16 @@ test.concurrent.each(cases)(
       const paying = await stage.start({ CRASH_AT: first })
       // Stays unmined: only the cancel can end it.
       const order = transferOrder(customer_id, '25009003')
-      const { json } = await stage.client(paying.url).post('/v1/onchain/transfers', order)
+      // It may die before it answers.
+      await stage
+        .client(paying.url)
+        .post('/v1/onchain/transfers', order)
+        .catch((error: unknown) => {
+          if (!isCut(error)) throw error
+        })
       await until(() => paying.process.signalCode === 'SIGKILL', WAIT_MS)
-      const transfer_id: string = json.id
+      const { rows: made } = await stage.worlds.sandbox.db.query('SELECT id FROM transfers')
+      const transfer_id: string = made[0].id
       await byTwoOperators(stage.worlds.sandbox, {
         name: 'cancel_transfer',
         details: { transfer_id, reason: 'wrong address' },
