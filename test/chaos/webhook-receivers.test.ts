@@ -118,8 +118,8 @@ test('20 receivers that never answer, 5 that drip and 5 that never end delay nei
     `SELECT count(*)::integer AS n FROM webhook_deliveries WHERE status = 'pending'`,
   )
   expect(open.rows[0].n).toBeGreaterThan(200)
-  // Receivers have ten seconds: a transaction held open meanwhile would stand out on the busiest machine.
-  expect(Math.max(alone.idle_ms, beside.idle_ms)).toBeLessThan(size(100, 2000))
+  // Receivers have ten seconds, and some take all of them: a transaction held open meanwhile would be idle for as long.
+  expect(Math.max(alone.idle_ms, beside.idle_ms)).toBeLessThan(size(100, 9000))
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
   const ms = (values: readonly number[], share: number) => at(values, share).toFixed(1)
   noteFact(
