@@ -99,8 +99,8 @@ const { SUITE } = process.env
 const inSuite = files.filter((file) => !SUITE || isSlow(file) === (SUITE === 'slow'))
 
 const common = {
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
   teardownTimeout: 60_000,
   // What a page shows after a click is asked for again and again. Vitest itself gives up after a second.
   expect: { poll: { timeout: 30_000 } },

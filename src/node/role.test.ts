@@ -15,7 +15,7 @@ import {
 import { until } from '../../test/support/wait.ts'
 import type { Service } from './serve.ts'
 
-const TIMEOUT_MS = 180_000
+const TIMEOUT_MS = 300_000
 /** Long enough for the outcome of every magic key of the sandbox, on a slow machine. */
 const ENDS_MS = 60_000
 

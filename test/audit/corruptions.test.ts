@@ -180,7 +180,7 @@ beforeAll(async () => {
     [names],
   )
   columns = new Map(names.map((name) => [name, rows.filter(({ table_name }) => table_name === name)]))
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await owner.end()
   await history.stop()

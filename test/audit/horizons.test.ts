@@ -26,7 +26,7 @@ beforeAll(async () => {
     `INSERT INTO proofs (by, started_at, finished_at, entries, customers, checks, sums, found, findings)
      VALUES ('test', now(), now(), 0, 0, '{}', '{}', 0, '[]')`,
   )
-}, 120_000)
+}, 300_000)
 afterAll(async () => {
   await owner.end()
   await history.stop()

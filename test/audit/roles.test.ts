@@ -19,7 +19,7 @@ beforeAll(async () => {
   at = await openPopulated()
   url = at.history.database.url
   trials = openTrials(at.owner, url)
-}, 120_000)
+}, 300_000)
 afterAll(() => at?.stop())
 
 const ALL = size(1, 0) === 1

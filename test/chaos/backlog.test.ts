@@ -24,7 +24,7 @@ const LEFT = size(1000, 600)
 const LEFT_WITHIN_MS = size(3000, 8000)
 const OPEN_TRANSFERS = size(2000, 300)
 const HANGING = 32
-const TIMEOUT_MS = 180_000
+const TIMEOUT_MS = 300_000
 const AT_ONCE = 64
 const MUCH = 10n ** 15n
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const urls = nodes.map(({ url }) => url)
   payers = openPayers({ nodes: urls, key, customer_id, pix_key, payers: size(12, 6), pause_ms: 60 })
   limited = await openLimited(urls)
-}, 120_000)
+}, 300_000)
 
 afterAll(async () => {
   await Promise.all((nodes ?? []).map((node) => node.kill('SIGKILL')))

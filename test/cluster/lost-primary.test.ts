@@ -49,7 +49,7 @@ async function cancelWaiting(cluster: Cluster): Promise<void> {
   }, 10_000)
 }
 
-test('what only the lost primary had is repeated to nobody', { timeout: 120_000 }, async () => {
+test('what only the lost primary had is repeated to nobody', { timeout: 300_000 }, async () => {
   const { cluster, stage } = await openStage()
   const customer = await stage.customer({ USDT: 100_000_000n })
   const order = () => stage.transfer(customer.id, 5_000_000n, 'lost with the primary')
@@ -67,7 +67,7 @@ test('what only the lost primary had is repeated to nobody', { timeout: 120_000 
 })
 
 test('a deposit that only the lost primary had is not reversed on the next one', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const { cluster, stage } = await openStage()
   const customer = await stage.customer({ BRL: 1000n })
@@ -85,7 +85,7 @@ test('a deposit that only the lost primary had is not reversed on the next one',
   expect(String(balance!.balance)).toBe('1000')
 })
 
-test('a signature that only the lost primary had was never broadcast', { timeout: 150_000 }, async () => {
+test('a signature that only the lost primary had was never broadcast', { timeout: 300_000 }, async () => {
   const broadcast = new Set<string>()
   const chain: Partial<ChainRail<'sandbox'>> = {
     screen: async () => ({ kind: 'payable' }),

@@ -6,7 +6,7 @@ import { compileInto } from './compile.ts'
 import { until } from './wait.ts'
 
 /** Of the longest that somebody else may take to compile it. */
-const COMPILING_MS = 60_000
+const COMPILING_MS = 200_000
 let compiled: Promise<string> | undefined
 
 /** The program of the command line, compiled. */

@@ -151,7 +151,7 @@ test('when standard output is closed, the started program ends too', async () =>
   await triggered('deposit.completed')
   expect((await listening.ended).code).toBe(0)
   expect(() => process.kill(pid, 0)).toThrow('ESRCH')
-}, 120_000)
+}, 300_000)
 
 test('listen survives a restart of the server; the started program gets the secret, and ends with listen', async () => {
   const place = await tempDataDir()
@@ -185,4 +185,4 @@ test('listen survives a restart of the server; the started program gets the secr
   expect((await over.ended).code).toBe(7)
   expect(over.err()).toContain('ended with 7; listening has ended too.')
   expect(over.err()).not.toContain('cannot be reached')
-}, 180_000)
+}, 300_000)

@@ -308,7 +308,7 @@ describe('the signer of a network', () => {
     service = await startTestService()
     folder = await mkdtemp(join(tmpdir(), 'trilho-golive-'))
     nodes = await serve(answerAsPolygon)
-  }, 120_000)
+  }, 300_000)
   afterAll(async () => {
     await nodes.stop()
     await service.stop()
@@ -340,7 +340,7 @@ describe('the signer of a network', () => {
     })
     onTestFinished(() => signer.stop())
     expect(await stateWith(remote)).toBe('ok ok')
-  }, 240_000)
+  }, 300_000)
 })
 
 /** A stub of a node of Polygon: it tells a fresh block, the contract of USDT and an unused wallet. */

@@ -101,7 +101,7 @@ test('contract §17.13: an operator signs in once, with a code if there is a sec
   // No output repeats the password or the code.
   const typed = [eva.password, new_password, first.OPERATOR_CODE, one!, two!, three!, four!]
   for (const { err } of ran) for (const secret of typed) expect(err).not.toContain(secret)
-}, 180_000)
+}, 300_000)
 
 test('while another transaction holds what a command needs, the exit code says that a later run may work', async () => {
   const { url } = await createDatabase()

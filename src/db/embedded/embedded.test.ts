@@ -30,7 +30,7 @@ import { runningApi, runningEmbedded } from './running.ts'
 import { oldServerGone } from './server.ts'
 import { type EmbeddedDatabase, startEmbedded } from './start.ts'
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 type Variant = 'unshare' | 'nobody' | undefined
 const uid = process.getuid?.()

@@ -19,7 +19,7 @@ import { type Manifest, readManifest } from './manifest.ts'
 import { restoreBackup } from './restore.ts'
 import { verifyBackup } from './verify.ts'
 
-vi.setConfig({ testTimeout: size(600_000, 60_000) })
+vi.setConfig({ testTimeout: size(600_000, 300_000) })
 
 /** Payouts go on while a backup is taken: payouts that were acknowledged before are in it, and the audit holds. */
 let folder: string

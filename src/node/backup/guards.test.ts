@@ -17,7 +17,7 @@ import { type BackupFile, type Manifest, readManifest, writeManifest } from './m
 import { restoreBackup } from './restore.ts'
 import { verifyBackup } from './verify.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 300_000 })
 
 /** What a backup is guarded against: other keys, changed files, concurrent backups, running services. */
 let folder: string

@@ -19,7 +19,7 @@ import { readConfig } from '../config.ts'
 import { startService } from '../serve.ts'
 import { copyDatabase } from './copy.ts'
 
-vi.setConfig({ testTimeout: size(600_000, 60_000), hookTimeout: size(300_000, 60_000) })
+vi.setConfig({ testTimeout: size(600_000, 300_000), hookTimeout: 300_000 })
 
 /** A service moves from the embedded database to another server. API clients and webhook receivers see no difference. */
 let folder: string
