@@ -26,7 +26,8 @@ let customer_id: string
 let document: string
 
 beforeAll(async () => {
-  service = await startTestService({ PIX_WAIT_MS: '5000' })
+  // A payout is to be completed in the answer, on a busy machine too.
+  service = await startTestService({ PIX_WAIT_MS: '9000' })
   ;({ api } = await service.partner())
   document = someCpf()
   customer_id = (await api.post('/v1/customers', { name: 'Ana Souza', document })).json.id

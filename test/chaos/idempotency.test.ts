@@ -16,7 +16,7 @@ const KEYS_AT_ONCE = 5
 const KILLS = size(10, 2)
 const BALANCE = 1_000_000n
 /** In the small size one payout is refused by the network, and its answer must say so on a busy machine too. */
-const PIX_WAIT_MS = String(size(1500, 6000))
+const PIX_WAIT_MS = String(size(1500, 9000))
 const SETTLE_MS = 60_000
 const TIMEOUT_MS = 300_000
 
