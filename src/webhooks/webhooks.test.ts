@@ -6,19 +6,23 @@ import { asAdmin, isLockAwaited } from '../../test/support/database.ts'
 import { expectIntact } from '../../test/support/intact.ts'
 import { scrape } from '../../test/support/metrics.ts'
 import { openReceiver, type Receiver, verifies } from '../../test/support/receiver.ts'
+import { retryUntilAnswered } from '../../test/support/retry.ts'
 import { someCpf, startTestService, type TestService } from '../../test/support/service.ts'
 import { slowness, until } from '../../test/support/wait.ts'
 import { eventTypes } from '../records/events/types.ts'
 
+const ENV = {
+  EVENT_RETENTION_DAYS: '90',
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+  WEBHOOK_RETRY_MS: '50,50,50',
+  // Longer than a busy machine stands still: a receiver that answers at once does so in time.
+  WEBHOOK_TIMEOUT_MS: '30000',
+  LEASE_MS: '4000',
+}
+
 let service: TestService
 beforeAll(async () => {
-  service = await startTestService({
-    EVENT_RETENTION_DAYS: '90',
-    WEBHOOK_ALLOW_PRIVATE: 'true',
-    WEBHOOK_TIMEOUT_MS: '2000',
-    WEBHOOK_RETRY_MS: '50,50,50',
-    LEASE_MS: '4000',
-  })
+  service = await startTestService(ENV)
 })
 afterAll(() => service.stop())
 
@@ -244,8 +248,8 @@ test('an event that is being deleted is not redelivered', async () => {
 
 describe('which responses count as delivered', () => {
   /** The result of an event whose receiver responds like this every time. */
-  async function fate(answer: Parameters<typeof openReceiver>[0]) {
-    const { api } = await service.partner()
+  async function fate(answer: Parameters<typeof openReceiver>[0], at = service) {
+    const { api } = await at.partner()
     const target = await receiver(answer)
     const { id } = await create(api, target.url)
     const event = await sample(api)
@@ -272,13 +276,15 @@ describe('which responses count as delivered', () => {
   )
 
   test('a receiver that hangs, closes the connection or sends slowly is a failure within the time-out', async () => {
+    const hasty = await startTestService({ ...ENV, WEBHOOK_TIMEOUT_MS: '2000' })
+    onTestFinished(hasty.stop)
     const [silent, gone, drip] = await Promise.all([
-      fate(() => {}),
-      fate((_, response) => void response.destroy()),
+      fate(() => {}, hasty),
+      fate((_, response) => void response.destroy(), hasty),
       fate((_, response) => {
         const timer = setInterval(() => response.write('.'), 50)
         response.once('close', () => clearInterval(timer))
-      }),
+      }, hasty),
     ])
     for (const { delivery } of [silent, gone, drip]) {
       expect([delivery.status, delivery.attempts.length]).toEqual(['exhausted', 4])
@@ -451,10 +457,13 @@ describe('an endpoint', () => {
     const target = await receiver()
     const { id } = await create(api, target.url)
     const sent = await Promise.all(
-      Array.from({ length: 60 }, () => api.post(`/v1/webhook_endpoints/${id}/test`)),
+      // On a busy machine a call may wait too long for the others, and is made again.
+      Array.from({ length: 60 }, () =>
+        retryUntilAnswered(() => api.post(`/v1/webhook_endpoints/${id}/test`), { cut: 0, unavailable: 0 }),
+      ),
     )
     for (const { json } of sent) expect(json).toMatchObject({ status: 'pending', attempts: [] })
-    await until(() => target.received.length === sent.length, 10_000)
+    await until(() => target.received.length >= sent.length, 10_000)
   })
 
   test('signs with both secrets while one is rotated', async () => {
