@@ -38,7 +38,7 @@ test('a quote runs out before one’s eyes', async () => {
     await expect.poll(() => page.locator('.head .st').textContent()).toBe('Expired')
     await expect.poll(() => seconds.count()).toBe(0)
   })
-}, 180_000)
+})
 
 test('another is executed while one looks on, and both sides sum to zero', async () => {
   await browse({ url: service.url, as: stage.people.viewer }, async ({ page, visit }) => {

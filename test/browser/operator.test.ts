@@ -402,7 +402,7 @@ test('a case of the desk is rehearsed in the sandbox to its end by two operators
     await screenshot('rehearse-ended')
   })
   expect((await stage.api.get(`/v1/pix/payouts/${id}`)).json.status).toBe('failed')
-}, 180_000)
+})
 
 test('the first sign-in of an operator is the enrolment of the second factor', async () => {
   const person = await makePerson(service, { role: 'reader', name: 'Olívia Reis' })

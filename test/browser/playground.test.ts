@@ -48,7 +48,7 @@ test('a payout is sent, its events arrive, and it is found by all that one has o
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/sandbox\/customers\/cus_/)
   })
-}, 120_000)
+})
 
 test('sent again nothing happens twice; an edit takes a new key, and the old key with another body is a conflict', async () => {
   await browse({ url: service.url, as: stage.people.developer }, async ({ page, visit }) => {
@@ -90,7 +90,7 @@ test('a quote is asked for and executed; a transfer that is refused says so', as
     await page.getByRole('link', { name: 'onchain.transfer.failed' }).first().waitFor({ timeout: 60_000 })
     await screenshot('playground-transfer')
   })
-}, 180_000)
+})
 
 test('who may not act in the sandbox is told who can', async () => {
   await browse({ url: service.url, as: stage.people.viewer }, async ({ page, visit, allow }) => {
@@ -123,4 +123,4 @@ test('in both themes and widths it is for everybody and fits', async () => {
         await fits()
       },
     )
-}, 120_000)
+})

@@ -10,7 +10,7 @@ import { openProductionStage, type ProductionStage, startMiner } from './product
 /** Two nodes share one wallet: what one of them reserves, the other does not. */
 const COUNT = 64
 const RESERVED_MOST = 16
-const PATIENCE_MS = 180_000
+const PATIENCE_MS = 300_000
 let stage: ProductionStage
 
 beforeAll(async () => {

@@ -275,7 +275,7 @@ describe('a log that was tampered with', () => {
     expect(await runCli(['signer', 'verify-log'], env)).toMatchObject({ code: 1 })
     await writeFile(file, text)
     await startSigner()
-  }, 200_000)
+  })
 })
 
 function filesIn(place: string): string[] {

@@ -227,5 +227,5 @@ describe('a service whose signer has the key of Tron', () => {
     for (const place of places) for (const secret of secrets) expect(place.includes(secret)).toBe(false)
     expect(readFileSync(`/proc/${signer.process.pid}/environ`, 'latin1')).toContain(key)
     expect(await readFile(join(folder, 'log', 'signatures.jsonl'), 'latin1')).not.toContain(key)
-  }, 200_000)
+  })
 })

@@ -18,7 +18,7 @@ import { ETHER, newDepositKeys } from './sweep-stage.ts'
  * Deposits that the service itself finds on a chain are swept by nodes that die at every point of a sweep's way. At the end the wallet has
  * every token that was paid in, no nonce was spent twice, and the books have what the chain has.
  */
-const PATIENCE_MS = 240_000
+const PATIENCE_MS = 300_000
 const points: readonly CrashPoint[] = [
   'after_sweep_begun',
   'after_sweep_reserve',

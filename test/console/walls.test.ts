@@ -77,7 +77,7 @@ beforeAll(async () => {
     user: clients.viewer.person.user.id,
     session: (await clients.viewer.get('/me/sessions')).json.data[0].id,
   })
-}, 120_000)
+})
 afterAll(() => service.stop())
 
 const owns = (endpoint: ConsoleEndpoint) => endpoint.route.includes('{environment}')
@@ -296,7 +296,7 @@ test('without a fresh proof, what takes one is refused', async () => {
         else expect([asked.status, asked.code], `${endpoint.name} ${role} ${environment}`).toEqual(expected)
       }
   for (const [, client] of all) await prove(client, PROVED)
-}, 120_000)
+})
 
 test('who has no second factor does nothing as an operator, and nothing that says so', async () => {
   const { partner_id } = await service.partner()

@@ -110,7 +110,7 @@ test('every payout is paid once, although answers are lost, late, doubled and re
   stark.disturbAnswers(() => undefined)
   expect(stark.bank.sent.size).toBe(COUNT)
   expect(await balance()).toEqual({ balance: 100_000n - BigInt(COUNT) * 1050n, in_transit: 0n })
-}, 240_000)
+})
 
 test('half a provider, and two of them, do not start; a check reads the balance', async () => {
   const efi = await startEfiStub()

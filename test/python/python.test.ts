@@ -84,7 +84,7 @@ print(json.dumps(sorted(wheel.namelist())))`
 
   test.skipIf(pythonIsMissing)(
     'is what pip installs from the server, without an index',
-    { timeout: 180_000 },
+    { timeout: 300_000 },
     async (context) => {
       const venv = join(python.folder, 'venv')
       const made = spawnSync('python3', ['-m', 'venv', venv], { encoding: 'utf8' })
@@ -112,7 +112,7 @@ print(json.dumps(sorted(wheel.namelist())))`
 
 describe.skipIf(pythonIsMissing)('the package', () => {
   test('its own tests: methods, outcomes, safety, webhooks, amounts, documents', {
-    timeout: 180_000,
+    timeout: 300_000,
   }, async () => {
     const { key } = await service.partner()
     const vectors = join(python.folder, 'webhooks.json')
@@ -129,7 +129,7 @@ describe.skipIf(pythonIsMissing)('the package', () => {
     expect(receiver.received.length).toBeGreaterThan(0)
   })
 
-  test('every sample of the reference runs', { timeout: 120_000 }, async () => {
+  test('every sample of the reference runs', async () => {
     const { key, api } = await service.partner()
     const { id } = (await api.post('/v1/customers', { name: 'Ana Souza', document: '529.982.247-25' })).json
     let deposit = ''
@@ -149,7 +149,7 @@ describe.skipIf(pythonIsMissing)('the package', () => {
     expect(ran.trim().split('\n')).toEqual(samples.map(({ name }) => name))
   })
 
-  test('a payout whose wire breaks is paid once, with the same bytes', { timeout: 120_000 }, async () => {
+  test('a payout whose wire breaks is paid once, with the same bytes', async () => {
     const wire = await openWire(service.url)
     const { key, api } = await service.partner()
     const cpf = someCpf()

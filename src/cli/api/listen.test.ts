@@ -156,10 +156,10 @@ test('when standard output is closed, the started program ends too', async () =>
 test('listen survives a restart of the server; the started program gets the secret, and ends with listen', async () => {
   const place = await tempDataDir()
   onTestFinished(place.remove)
-  const env = { DATA_DIR: place.data_dir, PORT: '0', LOG_LEVEL: 'silent' }
+  // A port that nobody else is given while no server listens there.
+  const env = { DATA_DIR: place.data_dir, PORT: String(await freePort()), LOG_LEVEL: 'silent' }
   const first = await spawnServer(env)
   const key = /^ +export TRILHO_KEY=(\S+)$/m.exec(first.output())![1]!
-  const { port } = new URL(first.url)
   const program =
     'console.log("started with " + process.env.TRILHO_WEBHOOK_SECRET); setInterval(() => {}, 1000)'
   const listening = await startCli(['listen', '--', process.execPath, '-e', program], {
@@ -170,7 +170,7 @@ test('listen survives a restart of the server; the started program gets the secr
   const [, secret] = /started with (whsec_\S+)/.exec(listening.out())!
   expect(listening.out()).toContain(`Signing with the secret ${secret}\n`)
   await first.kill('SIGKILL')
-  const second = await spawnServer({ ...env, PORT: port })
+  const second = await spawnServer(env)
   onTestFinished(() => second.kill('SIGTERM'))
   const made = await openApi(second.url, key).post('/v1/sandbox/events/deposit.completed', {})
   await until(() => listening.out().includes(made.json.id), 30_000)

@@ -33,7 +33,7 @@ beforeAll(async () => {
   ])
   const service = { ...direct, url: server.url } as unknown as TestService
   finance = await signedIn(service, { partner_id, role: 'finance' })
-}, 180_000)
+})
 
 afterAll(async () => {
   await server.kill('SIGTERM')
@@ -75,7 +75,7 @@ test('an export that breaks off midway has an error line, a request line, and do
     expect(lines.filter(({ level }) => level >= 50)).toHaveLength(1)
     expect(lines.filter(({ msg }) => msg === 'request')).toMatchObject([{ status: 500, cut_by: 'server' }])
   })
-}, 180_000)
+})
 
 test('a client that leaves during an export is logged as such, and not as a failure of the server', async () => {
   const { response, request_id } = await begin()
@@ -87,10 +87,10 @@ test('a client that leaves during an export is logged as such, and not as a fail
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatchObject({ msg: 'request', status: 499, cut_by: 'client' })
   })
-}, 180_000)
+})
 
 test('a complete export has a line for its columns and one for each row', async () => {
   const { response } = await begin()
   const text = await response.text()
   expect(text.split('\r\n')).toHaveLength(30_003)
-}, 120_000)
+})

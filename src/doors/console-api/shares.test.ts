@@ -61,4 +61,4 @@ test('users of one partner do not delay operators, sign-in or readiness', async 
   expect((await colleague.get('/team')).status).toBe(200)
   // Between the end of one statement and the next there may be none for a moment.
   await until(async () => (await stuckStatements()) > 0, 20_000)
-}, 180_000)
+})

@@ -121,7 +121,7 @@ describe('a database that was restored from a backup', () => {
     await later.carry(fourth)
     expect(await later.now(fourth)).toMatchObject({ status: 'confirmed', nonce: 3n })
     expect((await audit(restored.world.db, sliceChecks)).findings).toEqual([])
-  }, 120_000)
+  })
 
   test('sends nothing while one endpoint alone knows unknown transactions, and nothing is paused by it', async () => {
     custody = await openCustodyStage()
@@ -140,7 +140,7 @@ describe('a database that was restored from a backup', () => {
     stage.endpoints[1].become({})
     await carry(id)
     expect(await now(id)).toMatchObject({ status: 'processing', nonce: 0n })
-  }, 120_000)
+  })
 
   test('is not resumed while transactions that were shown are not shown any more, and refuses no order meanwhile', async () => {
     custody = await openCustodyStage({
@@ -171,7 +171,7 @@ describe('a database that was restored from a backup', () => {
     expect(await accept()).toBeUndefined()
     await carry(id)
     expect(await now(id)).toMatchObject({ status: 'failed', rail_code: 'token_refuses' })
-  }, 120_000)
+  })
 
   test('broadcasts no stored transaction again while foreign ones are in a mempool, and operators must wait for them', async () => {
     custody = await openCustodyStage()
@@ -206,7 +206,7 @@ describe('a database that was restored from a backup', () => {
       code: 'not_possible',
       details: { reason: 'foreign_transactions_wait' },
     })
-  }, 120_000)
+  })
 })
 
 test('a wallet that has sent transactions and that the database does not know pays nothing', async () => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   customer_id = (await api.post('/v1/customers', { name: 'Rita Lima', document: someCpf() })).json.id
   await api.post('/v1/sandbox/deposits', { customer_id, asset: 'BRL', amount: '1000000' })
   await api.post('/v1/sandbox/deposits', { customer_id, asset: 'USDT', amount: '1000000000' })
-}, 120_000)
+})
 afterAll(() => service.stop())
 
 let orders = 0

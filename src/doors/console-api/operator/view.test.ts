@@ -25,7 +25,7 @@ beforeAll(async () => {
   reader = await signedIn(service, { role: 'reader', factor: true })
   owner = await signedIn(service, { partner_id, role: 'owner', factor: true })
   ids = await setObjects(partner.api)
-}, 120_000)
+})
 afterAll(() => service.stop())
 
 async function setObjects(api: Awaited<ReturnType<TestService['partner']>>['api']) {

@@ -64,7 +64,7 @@ test('a transfer reserves coins, is signed, broadcast, mined and confirmed; the 
   expect(await differenceNow(), 'booked').toBe(0n)
   expect(await paidTo(recipient.script)).toBe(250_000n)
   expect(await coinsOf(world.db, id)).toMatchObject([{ spent_by: attempt!.tx_hash }])
-}, 120_000)
+})
 
 test('what was signed within the last hour is read for a signer that starts: the coin, the amount and the fee', async () => {
   stage = await openCoinsStage({ of_production: true })
@@ -79,7 +79,7 @@ test('what was signed within the last hour is read for a signer that starts: the
       cost: BigInt(attempt!.terms.fee!),
     },
   ])
-}, 120_000)
+})
 
 test('a transfer that the signer does not sign within this hour reserves no coins', async () => {
   stage = await openCoinsStage({ of_production: true, count_per_hour: 1 })
@@ -91,7 +91,7 @@ test('a transfer that the signer does not sign within this hour reserves no coin
   expect(await stage.now(first.id)).toMatchObject({ status: 'processing', nonce: 0n })
   expect(await stage.now(second.id)).toMatchObject({ status: 'pending', nonce: null })
   expect(await coinsOf(world.db, second.id)).toEqual([])
-}, 120_000)
+})
 
 test('a second transfer spends the change of the first, which is then neither replaced nor canceled', async () => {
   stage = await openCoinsStage({ replace_after_ms: 0 })
@@ -111,7 +111,7 @@ test('a second transfer spends the change of the first, which is then neither re
   for (const { id } of [first, second]) await stage.carry(id)
   for (const { id } of [first, second]) expect(await stage.now(id)).toMatchObject({ status: 'confirmed' })
   expect(await differenceNow()).toBe(0n)
-}, 120_000)
+})
 
 test('without coins a transfer waits, and is paid once the wallet is funded', async () => {
   stage = await openCoinsStage()
@@ -128,7 +128,7 @@ test('without coins a transfer waits, and is paid once the wallet is funded', as
   await stage.carry(id)
   expect(await stage.now(id)).toMatchObject({ status: 'processing' })
   expect(await coinsOf(world.db, id)).toHaveLength(1)
-}, 120_000)
+})
 
 test('of a replaced payment the older one may be mined: it counts, with its own fee', async () => {
   stage = await openCoinsStage({ replace_after_ms: 0 })
@@ -148,7 +148,7 @@ test('of a replaced payment the older one may be mined: it counts, with its own 
     charged: BigInt(older!.terms.fee!),
   })
   expect(await differenceNow()).toBe(0n)
-}, 120_000)
+})
 
 test('a block that a reorganisation removes is undone, and the payment counts in the other branch', async () => {
   stage = await openCoinsStage()
@@ -170,7 +170,7 @@ test('a block that a reorganisation removes is undone, and the payment counts in
   await stage.carry(id)
   expect(await stage.now(id)).toMatchObject({ status: 'confirmed' })
   expect(await differenceNow()).toBe(0n)
-}, 120_000)
+})
 
 test('a database that was restored from a backup sends nothing before operators have looked', async () => {
   stage = await openCoinsStage()
@@ -223,7 +223,7 @@ test('a database that was restored from a backup sends nothing before operators 
   await stage.carry(first.id)
   expect(await stage.now(first.id)).toMatchObject({ status: 'confirmed' })
   expect(await isPaused(world, 'bitcoin')).toBe(false)
-}, 180_000)
+})
 
 test('a transaction of another program with the wallet’s key stops the rail, and the transfer whose coin it took stays open', async () => {
   stage = await openCoinsStage()
@@ -238,7 +238,7 @@ test('a transaction of another program with the wallet’s key stops the rail, a
   await stage.carry(id)
   expect(await stage.now(id)).toMatchObject({ status: 'processing' })
   expect((await exceptionsAbout(world.db, id)).map(({ kind }) => kind)).toContain('contradiction')
-}, 120_000)
+})
 
 test('a cancel spends the coins to the wallet: the customer gets everything back, and the miner’s fee is booked', async () => {
   stage = await openCoinsStage({ of_production: true })
@@ -262,7 +262,7 @@ test('a cancel spends the coins to the wallet: the customer gets everything back
   })
   expect(await bench.balance(customer, 'BTC')).toEqual({ balance: BALANCE, in_transit: 0n })
   expect(await differenceNow(), 'booked').toBe(0n)
-}, 120_000)
+})
 
 test('coins that arrive without a custody move are a difference, and dust or the own address is refused', async () => {
   stage = await openCoinsStage()
@@ -280,7 +280,7 @@ test('coins that arrive without a custody move are a difference, and dust or the
   expect(await world.chains.bitcoin.finality?.({ block_height: 1n, block_hash: 'ab'.repeat(32) })).toBe(
     'gone',
   )
-}, 120_000)
+})
 
 test('nothing is signed for a transfer whose coins a block has spent', async () => {
   stage = await openCoinsStage()
@@ -296,4 +296,4 @@ test('nothing is signed for a transfer whose coins a block has spent', async () 
   await world.commit(resumeRail({ rail: 'bitcoin', by: 'shell', reason: 'for the test', proposal_id: null }))
   const reservation = { wallet: wallet.address, nonce: 0n }
   expect(await chain.attempt(chainOrderOf(transfer), reservation, [], 'pay')).toMatchObject({ kind: 'later' })
-}, 120_000)
+})

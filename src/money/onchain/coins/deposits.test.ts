@@ -90,7 +90,7 @@ test('a deposit is found in its first block, credited at its depth, once, and th
   expect({ asset, at_addresses }, 'without the key nothing of it can be paid out').toEqual({
     ...{ asset: 0n, at_addresses: AMOUNT },
   })
-}, 120_000)
+})
 
 test('outputs of one transaction are deposits of their own; one below the minimum is not credited, and is no difference', async () => {
   await openStage()
@@ -116,7 +116,7 @@ test('outputs of one transaction are deposits of their own; one below the minimu
   await stage.mine(3)
   expect(await deposits(), 'what is deep enough is not written again').toEqual(before)
   expect(await differenceNow()).toBe(0n)
-}, 120_000)
+})
 
 /** Takes the newest blocks out of the chain, with what is in them. */
 async function forgetBlocks(count: number): Promise<void> {
@@ -195,7 +195,7 @@ test('a crash after a block, or after a deposit was told, repeats the report and
   expect(await deposits()).toEqual([credited])
   expect(await balanceOf(ana)).toBe(AMOUNT)
   expect(await eventsOf(credited!.id)).toEqual(['deposit.pending', 'deposit.completed'])
-}, 120_000)
+})
 
 test('two nodes that follow and report at once make one deposit, and one credit', async () => {
   await openStage()
@@ -215,7 +215,7 @@ test('two nodes that follow and report at once make one deposit, and one credit'
   for (const { id } of await deposits())
     expect(await eventsOf(id)).toEqual(['deposit.pending', 'deposit.completed'])
   expect([await balanceOf(ana), await balanceOf(bia)]).toEqual([3n * AMOUNT, 3n * AMOUNT])
-}, 120_000)
+})
 
 test('a node that read a coin before a reorganisation, and reports after it, credits nothing', async () => {
   await openStage()
@@ -237,7 +237,7 @@ test('a node that read a coin before a reorganisation, and reports after it, cre
   await stage.mineWithout(1)
   expect(await deposits()).toEqual([])
   expect(await balanceOf(ana)).toBe(0n)
-}, 120_000)
+})
 
 test('a reward of a miner to a deposit address is credited when it can be spent', async () => {
   await openStage()
@@ -250,7 +250,7 @@ test('a reward of a miner to a deposit address is credited when it can be spent'
   expect(credited).toMatchObject({ status: 'completed', depth: 100 })
   expect(await balanceOf(ana)).toBe(credited!.amount)
   expect(await differenceNow()).toBe(0n)
-}, 120_000)
+})
 
 test('a transfer spends coins of two customers and of the wallet together, is replaced by a higher fee, and is confirmed', async () => {
   await openStage({ of_production: true, has_deposit_keys: true, replace_after_ms: 0 })
@@ -282,7 +282,7 @@ test('a transfer spends coins of two customers and of the wallet together, is re
   expect(await stage.now(id)).toMatchObject({ status: 'confirmed', tx_hash: made[1]!.tx_hash })
   expect(await differenceNow(), 'booked').toBe(0n)
   expect([await balanceOf(ana), await balanceOf(bia)]).toEqual([most, most + 1n])
-}, 120_000)
+})
 
 test('without the deposit key a transfer waits for the wallet, and spends no coin of a customer’s address', async () => {
   await openStage({ of_production: true })
@@ -296,7 +296,7 @@ test('without the deposit key a transfer waits for the wallet, and spends no coi
   await stage.carry(id)
   expect(await stage.now(id)).toMatchObject({ status: 'processing' })
   expect(await coinsOf(stage.world.db, id)).toMatchObject([{ address_index: null }])
-}, 120_000)
+})
 
 test('a coin that is not final, or costs more than it brings, is not spent', async () => {
   await openStage({ of_production: true, has_deposit_keys: true })
@@ -314,7 +314,7 @@ test('a coin that is not final, or costs more than it brings, is not spent', asy
   await stage.mineWithout(1)
   await stage.carry(id)
   expect(await coinsOf(stage.world.db, id)).toMatchObject([{ amount: AMOUNT }])
-}, 120_000)
+})
 
 test('a transfer to a deposit address of a customer leaves the books as a payment, and enters them as a deposit', async () => {
   await openStage({ of_production: true, has_deposit_keys: true })
@@ -338,7 +338,7 @@ test('a transfer to a deposit address of a customer leaves the books as a paymen
   const next = await stage.transfer(await bench.customer({ BTC: AMOUNT * 10n }), AMOUNT / 2n)
   await stage.carry(next.id)
   expect(await coinsOf(world.db, next.id)).toMatchObject([{ address_index: 0, amount: AMOUNT }])
-}, 120_000)
+})
 
 /** BIP 32, test vector 1. */
 const OTHER_XPUB =
@@ -359,7 +359,7 @@ test('with another key than that of the stored addresses the rail is paused, and
   await onOneConnection((db) => followWithDeposits(wrong, chain, silent)(db))
   expect(await isRailPaused()).toBe(true)
   expect(await balanceOf(ana), 'what arrives is credited all the same').toBe(AMOUNT)
-}, 120_000)
+})
 
 test('a wallet that is a deposit address too is not followed: its change would be credited', async () => {
   await openStage({ wallet_key: sandboxDepositKeys().secretAt(0) })
@@ -367,7 +367,7 @@ test('a wallet that is a deposit address too is not followed: its change would b
   await stage.node.mine(1, stage.wallet.script)
   await expect(stage.follow()).rejects.toThrow(/is a deposit address too, at index 0/)
   expect(await deposits()).toEqual([])
-}, 120_000)
+})
 
 test('a version that does not look for deposits cannot store blocks once an address is handed out', async () => {
   await openStage()
@@ -379,7 +379,7 @@ test('a version that does not look for deposits cannot store blocks once an addr
   await stage.bench.admin('DELETE FROM blocks WHERE height = 9999999')
   await newCustomer()
   await expect(insert()).rejects.toThrow(/only a version that looks for deposits/)
-}, 120_000)
+})
 
 test('the audit names a coin at a deposit address with another script, index or end than its deposit', async () => {
   await openStage()
@@ -408,4 +408,4 @@ test('the audit names a coin at a deposit address with another script, index or 
   expect(await names('amount = amount + 1', 'amount = amount - 1')).toContain(check)
   expect(await names(`script = '${bia.script}'`, `script = '${ana.script}'`)).toContain(check)
   await stage.mine(1)
-}, 120_000)
+})

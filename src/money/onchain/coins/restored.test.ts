@@ -69,7 +69,7 @@ test('a payment that spends change of a known transfer is not made again with an
   await stage.carry(second.id)
   expect(await coinsOf(stage.world.db, second.id)).toMatchObject([{ made_by: first.id }])
   await carryRestored(backup, gift, second.id)
-}, 120_000)
+})
 
 test('the same, where the transfer that made the change was not signed yet', async () => {
   const { first, second, gift } = await openScene()
@@ -82,7 +82,7 @@ test('the same, where the transfer that made the change was not signed yet', asy
   await stage.carry(second.id)
   expect(await coinsOf(world.db, second.id)).toMatchObject([{ made_by: first.id }])
   await carryRestored(backup, gift, second.id)
-}, 120_000)
+})
 
 /** What another program with the wallet's key makes of a coin. */
 const spentBySomebody = (coin: Coin): string =>
@@ -100,7 +100,7 @@ test('a coin that a mempool spends is not passed over for another one, although 
   await node.send(spentBySomebody(coins.find((coin) => coinIdOf(coin) === first!.id)!))
   expect(await chain.chooseCoins!(order)).toMatchObject({ kind: 'later', why: 'endpoints_disagree' })
   expect((await chain.wallet()).pool).toBe(pool + 1n)
-}, 120_000)
+})
 
 /** From now on the database says that it is another incarnation of itself. */
 function promoteStandby(): void {
@@ -121,7 +121,7 @@ test('after a fail-over the mempools are asked again, although they were clean a
   expect((await chain.wallet()).pool, 'the mempools are not asked each time').toBe(pool)
   promoteStandby()
   expect(await chain.wallet()).toMatchObject({ pool: pool + 1n, spent_in_pool: [coinIdOf(coin!)] })
-}, 120_000)
+})
 
 test('no coin is reserved while a mempool spends another one, although another transfer has taken the next number meanwhile', async () => {
   stage = await openCoinsStage()
@@ -147,7 +147,7 @@ test('no coin is reserved while a mempool spends another one, although another t
   ).toMatchObject({
     nonce: null,
   })
-}, 120_000)
+})
 
 test('a coin that a mempool spends is not passed over for another one because another transfer has reserved a second coin meanwhile', async () => {
   stage = await openCoinsStage()
@@ -168,7 +168,7 @@ test('a coin that a mempool spends is not passed over for another one because an
     return outputs.map(() => 'spent')
   }
   expect(await chain.chooseCoins!(of_two_coins)).toMatchObject({ kind: 'later', why: 'endpoints_disagree' })
-}, 120_000)
+})
 
 test('what looks spent once stops payments, and pauses the rail if it looks so again later', async () => {
   stage = await openCoinsStage({ recheck_ms: 10_000 })
@@ -185,7 +185,7 @@ test('what looks spent once stops payments, and pauses the rail if it looks so a
   })
   await until(async () => (await bitcoin.wallet()).pool === pool + 1n, 60_000)
   expect(await bitcoin.wallet()).toMatchObject({ spent_in_pool: [coinIdOf(coin!)] })
-}, 120_000)
+})
 
 test('of two foreign transactions in a mempool one is mined and one is not shown any more: the rail is not resumed', async () => {
   stage = await openCoinsStage()
@@ -205,7 +205,7 @@ test('of two foreign transactions in a mempool one is mined and one is not shown
     sentence: expect.stringContaining(`do not show that transaction any more: ${coinIdOf(second!)}.`),
     details: { reason: 'foreign_transactions_wait' },
   })
-}, 120_000)
+})
 
 /** How many transactions of the wallet a node of the service finds that the database does not know. It starts now, and has asked nothing before. */
 async function unknownNonces(): Promise<bigint> {
@@ -232,7 +232,7 @@ test('a foreign transaction that spends change of a payment stops the rail, alth
   expect(await stage.now(first.id)).toMatchObject({ status: 'pending' })
   await spendChangeOf(first.id)
   expect(await unknownNonces()).toBe(1n)
-}, 120_000)
+})
 
 test('a foreign transaction that spends unmined change stops the rail, although a transfer without a signature has reserved the change', async () => {
   const { first, second } = await openScene()
@@ -244,7 +244,7 @@ test('a foreign transaction that spends unmined change stops the rail, although 
   expect(await coinsOf(world.db, second.id)).toMatchObject([{ made_by: first.id, block_height: null }])
   await spendChangeOf(first.id)
   expect(await unknownNonces()).toBe(1n)
-}, 120_000)
+})
 
 test('no coin is reserved once a block with a foreign transaction is stored, although the chain was asked before it', async () => {
   stage = await openCoinsStage()
@@ -259,4 +259,4 @@ test('no coin is reserved once a block with a foreign transaction is stored, alt
   expect(chosen.coins).toMatchObject([{ id: coinIdOf(coins[1]!) }])
   const options = { coins: chosen.coins, although_paused: true }
   expect(await world.commit(reserveNonce(transfer, before, 10, options))).toMatchObject({ nonce: null })
-}, 120_000)
+})

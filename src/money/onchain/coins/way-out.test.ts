@@ -50,7 +50,7 @@ test('a payment whose cancel is impossible is broadcast again when the nodes hav
     await stage.carry(id)
     expect(await stage.now(id)).toMatchObject({ status: 'confirmed' })
   }
-}, 120_000)
+})
 
 test('a stranger spends the coin of a transfer that is not signed: operators cancel it and give the money back', async () => {
   stage = await openCoinsStage({ of_production: true })
@@ -75,7 +75,7 @@ test('a stranger spends the coin of a transfer that is not signed: operators can
   await resolveFailed(transfer.id)
   expect(await stage.now(transfer.id)).toMatchObject({ status: 'failed', failure_code: 'canceled' })
   expect(await bench.balance(customer, 'BTC')).toEqual({ balance: BALANCE, in_transit: 0n })
-}, 120_000)
+})
 
 test('a coin that is left over by a transfer whose other coin a stranger spent is freed by moving it to the wallet by hand', async () => {
   stage = await openCoinsStage({ of_production: true })
@@ -107,7 +107,7 @@ test('a coin that is left over by a transfer whose other coin a stranger spent i
   await until(async () => !(await isPaused(world, 'bitcoin')), 20_000)
   await stage.carry(second.id)
   expect(await stage.now(second.id)).toMatchObject({ status: 'processing' })
-}, 120_000)
+})
 
 /** Two transactions for the first transfer, and none for the second, which has no other coin than the change of the first. */
 async function replacedOnce() {
@@ -130,7 +130,7 @@ test('the change of a transfer with several transactions is chosen when its bloc
   await stage.mine(1)
   await stage.carry(second.id)
   expect(await stage.now(second.id)).toMatchObject({ status: 'processing' })
-}, 120_000)
+})
 
 test('a coin that somebody paid to the wallet is chosen when its block is final, not before', async () => {
   stage = await openCoinsStage()
@@ -146,7 +146,7 @@ test('a coin that somebody paid to the wallet is chosen when its block is final,
   await stage.mine(1)
   await stage.carry(id)
   expect(await stage.now(id)).toMatchObject({ status: 'processing' })
-}, 120_000)
+})
 
 test('a reorganisation takes the coin of a transfer away for good: operators give the money back', async () => {
   const { customer, first, second, older, newer } = await replacedOnce()
@@ -173,4 +173,4 @@ test('a reorganisation takes the coin of a transfer away for good: operators giv
   }
   const { in_transit } = await bench.balance(customer, 'BTC')
   expect(in_transit).toBe(0n)
-}, 120_000)
+})
