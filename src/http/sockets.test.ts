@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { checkReply, openApi } from '../../test/support/api.ts'
 import { startTestService, type TestService } from '../../test/support/service.ts'
 import { ask, converse, requestText } from '../../test/support/sockets.ts'
@@ -231,6 +232,25 @@ describe('a client that never reads', () => {
     })
     await until(() => read > LONG.length, 60_000)
     expect(performance.now() - began).toBeGreaterThan(stall_ms + 1.5 * stall_ms)
+  })
+
+  test('is not cut off when the whole node stood still for longer than a client has', async () => {
+    const stall_ms = 60_000
+    const server = await serve((_, response) => response.end(LONG), { stall_ms })
+    const socket = await open(server.url)
+    socket.pause()
+    socket.write(get('/'))
+    await until(() => server.open() === 1, 5000)
+    // The connections are looked at once a second.
+    await sleep(2500)
+    const real = performance.now.bind(performance)
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => real() + 2 * stall_ms)
+    onTestFinished(() => later.mockRestore())
+    await sleep(2500)
+    let read = 0
+    socket.on('data', (bytes) => (read += bytes.length))
+    socket.resume()
+    await until(() => read > LONG.length, 20_000)
   })
 
   test.each([
