@@ -10,7 +10,8 @@ import { bookReceivedReturns, coverReturns } from './deposit-returns.ts'
 let service: TestService
 let api: Api
 beforeAll(async () => {
-  service = await startTestService()
+  // A charge is to be open in the answer, on a busy machine too.
+  service = await startTestService({ PIX_WAIT_MS: '9000' })
   ;({ api } = await service.partner())
 })
 afterEach(async () => {
