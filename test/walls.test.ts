@@ -38,7 +38,10 @@ beforeAll(async () => {
      WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2`,
   ])
   tables = rows as typeof tables
-  for (const schema of schemas) seats[schema] = await openClient(seatAt(database.url, schema, 'walls'))
+  // A transaction may stay open for as long as the machine stands still.
+  const settings = { idle_in_transaction_session_timeout: '0' }
+  for (const schema of schemas)
+    seats[schema] = await openClient(seatAt(database.url, schema, 'walls'), { settings })
 })
 afterAll(async () => {
   for (const seat of Object.values(seats)) await seat.end()
