@@ -53,7 +53,7 @@ function connect() {
   const client = remoteSigner({
     place: { kind: 'unix', path: join(folder, 'signer.sock') },
     expected: { wallets: { tron: wallet }, amounts_per_hour: { usdt: 0n, btc: 0n } },
-    ...{ sealKey: async () => seal_key, timeout_ms: 2000, log: silent },
+    ...{ sealKey: async () => seal_key, timeout_ms: 60_000, log: silent },
   })
   onTestFinished(() => client.stop())
   return client

@@ -76,7 +76,7 @@ const expected = {
 function connect(changes: Partial<RemoteSignerOptions> = {}) {
   const client = remoteSigner({
     place: { kind: 'unix', path: join(folder, 'signer.sock') },
-    ...{ expected, sealKey: async () => seal_key, timeout_ms: 2000, log: silent, ...changes },
+    ...{ expected, sealKey: async () => seal_key, timeout_ms: 60_000, log: silent, ...changes },
   })
   onTestFinished(() => client.stop())
   return client
@@ -500,7 +500,7 @@ describe('over TCP', () => {
       for (const socket of silent_ones) socket.destroy()
     })
     await Promise.all(silent_ones.map((socket) => once(socket, 'connect')))
-    await connect({ place: place(url), timeout_ms: 20_000 }).check()
+    await connect({ place: place(url) }).check()
     // Each is closed, by its deadline or because newer ones came.
     await Promise.all(silent_ones.map((socket) => socket.closed || once(socket.resume(), 'close')))
   })
