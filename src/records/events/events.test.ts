@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Api } from '../../../test/support/api.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type Api, openApi } from '../../../test/support/api.ts'
 import { asAdmin, isLockAwaited } from '../../../test/support/database.ts'
 import { expectIntact } from '../../../test/support/intact.ts'
 import { startNode } from '../../../test/support/node.ts'
@@ -119,7 +119,16 @@ describe('the log', () => {
   })
 
   test('never shows a later position before an earlier one', async () => {
-    const { api, partner_id } = await settledPartner()
+    // A request waits six seconds for the COMMIT of another one. When the machine stood still for longer the scene is played again.
+    // It is made at a node of its own, because the last test of this file counts what was refused.
+    const node = await startNode(service.database.url, { EVENT_RETENTION_DAYS: '90' })
+    onTestFinished(node.stop)
+    for (let turn = 0; !(await isInOrder(turn, node.url)); turn++);
+  })
+
+  /** False: the second request was refused, because it waited for too long. */
+  async function isInOrder(turn: number, url: string): Promise<boolean> {
+    const { api, key, partner_id } = await settledPartner()
     const start = (await log(api, { after: 'start' })).next_cursor
     // Another process has taken positions and hangs before its COMMIT.
     const other = new pg.Client({ connectionString: service.database.url, options: '-c search_path=sandbox' })
@@ -127,20 +136,23 @@ describe('the log', () => {
     await other.query('BEGIN')
     await other.query(
       `INSERT INTO events (id, partner_id, type, object_id, sequence, data, created_at)
-       VALUES ('evt_00000000000000000000000002', $1, 'customer.created', 'cus_first', 1, '{"id":"cus_first"}', now())`,
+       VALUES ('evt_0000000000000000000000001${turn}', $1, 'customer.created', 'cus_first${turn}', 1, '{"id":"cus_first${turn}"}', now())`,
       [partner_id],
     )
     expect((await other.query('SELECT place_events() AS placed')).rows).toEqual([{ placed: 1 }])
     // The COMMIT of the second request waits for that, and so does its response.
-    const adding = addCustomer(api)
+    const began = performance.now()
+    const adding = openApi(url, key).post('/v1/customers', { name: 'Ana Souza', document: someCpf() })
     await until(() => isLockAwaited(service.database.url), 10_000)
     expect((await log(api, { after: start })).data).toEqual([])
     await other.query('COMMIT')
     await other.end()
     const second = await adding
+    if (second.status === 503 && performance.now() - began > 5000) return false
     const { data } = await log(api, { after: start })
-    expect(data.map(({ data }: any) => data.object.id)).toEqual(['cus_first', second])
-  })
+    expect(data.map(({ data }: any) => data.object.id)).toEqual([`cus_first${turn}`, second.json.id])
+    return true
+  }
 
   test('shows the same order to readers on two nodes while both write', async () => {
     const other = await startNode(service.database.url, { EVENT_RETENTION_DAYS: '90' })
