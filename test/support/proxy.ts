@@ -65,7 +65,7 @@ export async function openProxy(database_url: string): Promise<Wire> {
     })
   })
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  // One that nobody else is given while the wire is down.
+  // A port that nobody else is given while the wire is down.
   const own_port = await freePort()
   await listen(own_port)
   const url = new URL(database_url)

@@ -60,7 +60,7 @@ export async function openWire(target: string): Promise<Wire> {
     cut()
     return closed
   }
-  // One that nobody else is given while nobody listens there.
+  // A port that nobody else is given while nobody listens there.
   const port = await freePort()
   await listen(port)
   return {
