@@ -161,7 +161,7 @@ describe('with the embedded database', () => {
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
   })
 
-  /** A deposit waits six seconds for a lock, and somebody who has begun to ask has ten for the rest. */
+  /** A deposit waits six seconds for a lock, and a request of which half has arrived waits ten seconds for its other half. */
   const SCENE_MS = 5000
 
   test('SIGTERM: what is under way is answered, nobody else is waited for, nothing stays behind', async () => {

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { openAwakeTime } from '../core/awake.ts'
 import { askServer, type ServerState } from './server-state.ts'
 
 const BEAT_MS = 500
@@ -29,7 +30,7 @@ type HeartbeatOptions = {
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #timer: NodeJS.Timeout
-  #last = performance.now()
+  readonly #passed = openAwakeTime(TICK_MS)
   #waited = 0
   #asking = false
   #doubt_at = SUSPECT_MS
@@ -54,9 +55,7 @@ export class Heartbeat {
   }
 
   #tick(): void {
-    const now = performance.now()
-    this.#waited += Math.min(now - this.#last, 2 * TICK_MS)
-    this.#last = now
+    this.#waited += this.#passed()
     if (!this.#asking) return void (this.#waited >= BEAT_MS && this.#ask())
     if (this.#waited >= DEAD_MS)
       return this.#finish(() => this.#options.onSilence('the server has stopped answering'))
@@ -97,12 +96,10 @@ export class Heartbeat {
 
 /** Runs `then` after `ms`, not counting time in which the event loop was blocked. Returns a function that cancels it. */
 export function afterAwake(ms: number, then: () => void): () => void {
-  let last = performance.now()
+  const passed = openAwakeTime(TICK_MS)
   let waited = 0
   const timer = setInterval(() => {
-    const now = performance.now()
-    waited += Math.min(now - last, 2 * TICK_MS)
-    last = now
+    waited += passed()
     if (waited < ms) return
     clearInterval(timer)
     then()

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { isIPv6, type Socket } from 'node:net'
+import { openAwakeTime } from '../core/awake.ts'
 import { Refusal } from '../core/errors.ts'
 import { isEnding } from './below-router.ts'
 import { networkOf, normalizeAddress } from './ip.ts'
@@ -90,14 +91,12 @@ export function guardSockets(server: Server, options: Options): Sockets {
   const responsesOf = (socket: Socket) => waiting.get(socket) ?? []
   const unread = openUnreadWatch({ limits, sockets: counts.sockets, responsesOf, factorOf, log })
   const every_ms = Math.min(1000, limits.stall_ms / 4)
-  let looked_at = performance.now()
-  let counted_ms = 0
+  // While the process stands still it sends nothing that clients could read.
+  const passed = openAwakeTime(every_ms)
+  let awake_ms = 0
   const looking = setInterval(() => {
-    const now = performance.now()
-    // While this node stands still nobody can read: a pause counts as two turns at most.
-    counted_ms += Math.min(now - looked_at, 2 * every_ms)
-    looked_at = now
-    unread.look(counted_ms)
+    awake_ms += passed()
+    unread.look(awake_ms)
   }, every_ms)
   looking.unref()
   server.once('close', () => clearInterval(looking))

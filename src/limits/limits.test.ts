@@ -474,7 +474,7 @@ describe('contract §6: with several nodes the windows are exact', () => {
     expect(seen).toEqual({ counted: 9, refused: 0, left: { accepted: 1, failed: 0 } })
   })
 
-  /** Five counts, one whose row is held while the other node leaves, and three after that. `left`: what the window still admits. */
+  /** Takes nine of ten requests: five, one whose row is locked while the other node leaves, and three more. `left`: what the window still admits. */
   async function countMeanwhile(subject: string) {
     const want: WindowLimit = { name: 'day', kind: 'day', limit: 10 }
     const first = await openNode(database, { ...patient, try_exclusive_ms: 30 })

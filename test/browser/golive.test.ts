@@ -69,7 +69,7 @@ test('a reader sees the list; a person of a partner and a visitor do not', async
   await eventually(async () => {
     const first = await reader.get(path)
     expect(first.json.report?.lines.length).toBeGreaterThan(20)
-    // Within a minute nobody is asked again. The minute of the first report may end between the two looks.
+    // A report is kept for a minute, and that of the first report may end between the two looks.
     const second = await reader.get(path)
     expect(second.json.report.at).toBe(first.json.report.at)
   })

@@ -145,7 +145,7 @@ describe('heavy reads', () => {
     ])
   })
 
-  /** What is answered while an overview waits for a lock, and what after that. */
+  /** The calls that are answered while an overview waits for a lock, and those that are answered after that. */
   async function readBeside() {
     const { partner_id } = await service.partner()
     const busy = await signedIn(service, { partner_id, role: 'viewer' })

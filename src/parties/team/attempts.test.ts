@@ -247,7 +247,7 @@ describe('hashing', () => {
     const waiting = signIn({ ...at(crowded), ...openShared(share) }, busy)
     try {
       await sleep(300)
-      // As long as the connection is in use, whoever waited for it would never get a turn.
+      // A sign-in that waited for the connection of the crowded share would never get it while the test has it.
       await getIn(home, other)
     } finally {
       connection.release()

@@ -120,7 +120,7 @@ describe('the log', () => {
 
   test('never shows a later position before an earlier one', async () => {
     // A request waits six seconds for the COMMIT of another one. When the machine stood still for longer the scene is played again.
-    // It is made at a node of its own, because the last test of this file counts what was refused.
+    // The request goes to a node of its own, because the last test of this file counts refused requests.
     const node = await startNode(service.database.url, { EVENT_RETENTION_DAYS: '90' })
     onTestFinished(node.stop)
     for (let turn = 0; !(await isInOrder(turn, node.url)); turn++);
